@@ -23,11 +23,13 @@
  *   a formula or an expression cannot be read, or does
  *     not fit its operands                                 SPARRING_FORMULA
  *   what is asked for is right, but not done here          SPARRING_UNSUPPORTED
+ *   a scalar that is empty is read                         SPARRING_NO_VALUE
  *   memory; a budget of yours; memory of a GPU             SPARRING_OUT_OF_MEMORY; SPARRING_BUDGET; SPARRING_DEVICE_MEMORY
  *   a file: the system's refusal; what is in it            SPARRING_IO; SPARRING_PARSE
  *
- * Handles: SparringDevice, SparringMatrix, SparringPlan, SparringSemiring, SparringArrays, SparringIndex, SparringTensor,
- * SparringMttkrp and SparringEinsumPlan are seen by pointer only, and the pointer is no address. A handle that was freed, is of
+ * Handles: SparringDevice, SparringMatrix, SparringVector, SparringScalar, SparringSemiring, SparringBinaryOp,
+ * SparringUnaryOp, SparringMonoid, SparringPlan, SparringArrays, SparringIndex, SparringTensor, SparringMttkrp and
+ * SparringEinsumPlan are seen by pointer only, and the pointer is no address. A handle that was freed, is of
  * another kind or is no handle at all is told from a live one without touching memory: SPARRING_INVALID_HANDLE. NULL is
  * SPARRING_NULL_POINTER, but may be freed.
  *
@@ -39,13 +41,14 @@
  *   SparringDevice  calls that share it share its threads, or take turns on the GPU;
  *   SparringPlan    never changes;
  *   SparringTensor  never changes;
- *   SparringSemiring, SparringMttkrp, SparringEinsumPlan, SparringIndex  never change either;
- *   SparringMatrix  changes in sparring_plan_numeric_into and its like alone: a call that reads it meanwhile sees the old values
- *                   or waits for the new ones, never half of them.
+ *   SparringSemiring, SparringBinaryOp, SparringUnaryOp, SparringMonoid  never change either;
+ *   SparringMttkrp, SparringEinsumPlan, SparringIndex  nor do these;
+ *   SparringMatrix, SparringVector, SparringScalar  change where a call says that it writes them: one that reads them
+ *                   meanwhile sees the old entries or waits for the new ones, never half of them.
  * Only pointers lent by sparring_matrix_borrow and sparring_arrays_new ask for care, as is said there.
  *
- * Sizes, lengths and row pointers are uint64_t, row and column indices are uint32_t, indices of tensors uint64_t, given and
- * taken alike. Arrays come with their lengths, or have those of a tensor that is given with them. Text is UTF-8 and ends
+ * Sizes, lengths and row pointers are uint64_t, row and column indices of arrays of entries are uint32_t, indices of
+ * vectors and tensors and single indices uint64_t, given and taken alike. Arrays come with their lengths, or have those of a tensor that is given with them. Text is UTF-8 and ends
  * with a zero; text that is written for you goes to a buffer of a length that you give. What you pass in is copied: it is
  * yours to free as soon as the call returns. What is too large to be there twice is written where it stays:
  * sparring_arrays_new, sparring_matrix_from_foreign, sparring_einsum.
@@ -130,6 +133,8 @@ enum SparringStatus
   SPARRING_PANIC = 102,
   /// Values are of a type that the operation or the semiring does not take, or not of that of the other operand.
   SPARRING_TYPE = 103,
+  /// A scalar that is empty was read.
+  SPARRING_NO_VALUE = 104,
 };
 #ifndef __cplusplus
 #if __STDC_VERSION__ >= 202311L
@@ -380,8 +385,34 @@ typedef uint32_t SparringForeign;
 #endif // __STDC_VERSION__ >= 202311L
 #endif // __cplusplus
 
+/// A number that tells of the entries of a row.
+enum SparringAggregate
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : uint32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+  /// How many there are, of SPARRING_I64.
+  SPARRING_COUNT = 1,
+  /// Their sum over their number, of SPARRING_F64.
+  SPARRING_MEAN = 2,
+  /// The column of the least one, the first of equal ones, of SPARRING_I64. NaN is no least one.
+  SPARRING_ARGMIN = 3,
+  /// The column of the greatest one, the first of equal ones, of SPARRING_I64. NaN is no greatest one.
+  SPARRING_ARGMAX = 4,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum SparringAggregate SparringAggregate;
+#else
+typedef uint32_t SparringAggregate;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
 /// The arrays of a matrix in the making, which you fill.
 typedef struct SparringArrays SparringArrays;
+
+/// z = a ∘ b for values of given types, read and compiled once. Threads of yours may share one.
+typedef struct SparringBinaryOp SparringBinaryOp;
 
 /// Where operations run: the processor with its threads, or a GPU; and a memory budget. Threads of yours may share one.
 typedef struct SparringDevice SparringDevice;
@@ -397,11 +428,17 @@ typedef struct SparringIndex SparringIndex;
 /// of yours may share one.
 typedef struct SparringMatrix SparringMatrix;
 
+/// ⊕ with its identity. Threads of yours may share one.
+typedef struct SparringMonoid SparringMonoid;
+
 /// The products that a tensor is prepared for, with factors of so many columns. Threads of yours may share one.
 typedef struct SparringMttkrp SparringMttkrp;
 
 /// The structure of a product, for any values and any semiring. Threads of yours may share one.
 typedef struct SparringPlan SparringPlan;
+
+/// One value of one of the types above, or none: then it is empty. Threads of yours may share one.
+typedef struct SparringScalar SparringScalar;
 
 /// A semiring over values of given types: its formulas read, its laws tried, its loops made once, for any number of
 /// products. Threads of yours may share one.
@@ -409,6 +446,14 @@ typedef struct SparringSemiring SparringSemiring;
 
 /// A sparse tensor of doubles with 1 to 255 modes, in coordinates, in the processor's memory. It never changes.
 typedef struct SparringTensor SparringTensor;
+
+/// z = f(a), or f(a, s, i, j): of an entry, a scalar s, and the row i and column j of the entry. Threads of yours may
+/// share one.
+typedef struct SparringUnaryOp SparringUnaryOp;
+
+/// A vector with entries at some indices or at all, of one of the types above, in the memory of the processor or of a
+/// GPU. Threads of yours may share one.
+typedef struct SparringVector SparringVector;
 
 /// How a file is read. All zero (`SparringReadOptions o = {0};`) are the defaults.
 typedef struct {
@@ -456,6 +501,47 @@ typedef struct {
   /// Largest bound of a row after compression over that before; NaN if not counted.
   double cmrf;
 } SparringStats;
+
+/// How an operation reads its operands and writes its result: c⟨mask⟩ ⊙= t, where t is what it computes and ⊙ the
+/// operator `accum`. All zero (`SparringDescriptor d = {0};`) and NULL are the defaults. The rules are those of
+/// GraphBLAS:
+///
+///                       without accum                         with accum
+///   no mask             c = t                                 c = c ⊙ t
+///   mask                c = t where it allows, else c         c = c ⊙ t where it allows, else c
+///   mask, replace       c = t where it allows, else nothing   c = c ⊙ t where it allows, else nothing
+///
+/// c ⊙ t is an entry of c where t has none, one of t where c has none, and ⊙ of the two where both have one.
+/// Every operation takes, in this order, the object c that it writes, which has the shape and the type of the result,
+/// then mask and accum, each NULL for none. The mask is of the shape of c and of any type; accum takes and gives c's
+/// type. c may also be an operand or the mask. On failure c is as it was, unless memory runs out while it is written.
+/// On a GPU c stays where it is, and what else is in the processor's memory is sent for the call.
+typedef struct {
+  /// Not 0: the mask allows where it has an entry, whatever its value; else where its value is not 0.
+  uint32_t structure;
+  /// Not 0: the mask allows everywhere else.
+  uint32_t complement;
+  /// Not 0: entries of c that the mask does not allow are removed.
+  uint32_t replace;
+  /// Not 0: the operand `a`, a matrix, is taken transposed.
+  uint32_t transpose_a;
+  /// Not 0: the operand `b`, a matrix, is taken transposed.
+  uint32_t transpose_b;
+} SparringDescriptor;
+
+/// Which rows, columns or indices an operation takes, in which order, and how often: `list[0]` to `list[len - 1]`, or,
+/// where `list` is NULL, `len` of them: start, start + step, and so on. NULL instead of a SparringIndices: all.
+/// `&(SparringIndices){.list = rows, .len = 3}`, `&(SparringIndices){.start = 10, .step = 1, .len = 5}`.
+typedef struct {
+  /// An array of `len` indices, or NULL.
+  const uint64_t *list;
+  /// How many there are.
+  uint64_t len;
+  /// The first one, where there is no list.
+  uint64_t start;
+  /// What is added from one to the next, where there is no list; it may be negative.
+  int64_t step;
+} SparringIndices;
 
 /// How rows are compared. All zero (`SparringDistanceOptions o = {0};`) are the defaults.
 typedef struct {
@@ -659,6 +745,40 @@ SparringStatus sparring_matrix_from_coo(uint32_t type,
                                         uint64_t len,
                                         SparringMatrix **matrix);
 
+/// The nrows × ncols matrix without entries. `type` is a SparringType. `*matrix` gets the handle, NULL on failure; free
+/// it with sparring_matrix_free. Rows may be any number, and cost nothing while they are empty; columns are below 2^32:
+/// SPARRING_INDEX_OVERFLOW otherwise.
+SparringStatus sparring_matrix_new(uint32_t type,
+                                   uint64_t nrows,
+                                   uint64_t ncols,
+                                   SparringMatrix **matrix);
+
+/// The same matrix under another handle: what is written to one leaves the other as it is. Nothing is copied before
+/// one of the two is written. `*copy` gets the handle, NULL on failure; free it with sparring_matrix_free.
+SparringStatus sparring_matrix_dup(const SparringMatrix *matrix,
+                                   SparringMatrix **copy);
+
+/// Removes all entries; the type, the shape and the memory in which it is stay. `device` is where it is. Pointers from
+/// sparring_matrix_borrow end here.
+SparringStatus sparring_matrix_clear(const SparringDevice *device,
+                                     SparringMatrix *matrix);
+
+/// The value at row `i` and column `j` into `scalar`, which is of the matrix' type; where there is no entry, the scalar
+/// becomes empty. The matrix is in the processor's memory.
+SparringStatus sparring_matrix_get(const SparringMatrix *matrix,
+                                   uint64_t i,
+                                   uint64_t j,
+                                   SparringScalar *scalar);
+
+/// A new matrix with the same entries, of values of another type: as floats the nearest, as integers the same numbers,
+/// as bool whether they are not 0. A value that the type does not hold is refused with its place: SPARRING_UNSUPPORTED;
+/// with `wrap` not 0 it is converted as C does, but that floats saturate and a NaN becomes 0. `*there` gets the handle,
+/// NULL on failure; free it with sparring_matrix_free.
+SparringStatus sparring_matrix_cast(const SparringMatrix *matrix,
+                                    uint32_t type,
+                                    uint32_t wrap,
+                                    SparringMatrix **there);
+
 /// Type of the values, a SparringType.
 SparringStatus sparring_matrix_type(const SparringMatrix *matrix, uint32_t *type);
 
@@ -695,8 +815,9 @@ SparringStatus sparring_matrix_copy(const SparringMatrix *matrix,
                                     uint64_t nnz_len);
 
 /// Lends the arrays of a matrix in the processor's memory, without a copy: nrows + 1 row pointers, nnz columns and nnz
-/// values of the matrix's type. Do not write to them. They are good until the matrix is freed or, on any thread, given
-/// as the result to sparring_plan_numeric_into. Each of `row_ptr`, `col_idx`, `values` may be NULL: not wanted.
+/// values of the matrix's type. Do not write to them. They are good until the matrix is freed or, on any thread,
+/// written by sparring_plan_numeric_into or as the c of an operation. Each of `row_ptr`, `col_idx`, `values` may be
+/// NULL: not wanted.
 SparringStatus sparring_matrix_borrow(const SparringMatrix *matrix,
                                       const uint64_t **row_ptr,
                                       const uint32_t **col_idx,
@@ -704,6 +825,108 @@ SparringStatus sparring_matrix_borrow(const SparringMatrix *matrix,
 
 /// Frees a matrix; NULL is allowed.
 SparringStatus sparring_matrix_free(SparringMatrix *matrix);
+
+/// The vector of `len` indices, without entries. `type` is a SparringType. `*vector` gets the handle, NULL on failure;
+/// free it with sparring_vector_free. A length is below 2^32: SPARRING_INDEX_OVERFLOW otherwise.
+SparringStatus sparring_vector_new(uint32_t type,
+                                   uint64_t len,
+                                   SparringVector **vector);
+
+/// The vector of `len` indices with the entries v(indices[p]) = values[p] for p from 0 to nvals - 1, in any order,
+/// which are checked and copied. Entries at the same index are summed (bool: or); an integer type that does not hold a
+/// sum is refused. `type` is a SparringType; both arrays have `nvals` elements. `*vector` gets the handle, NULL on
+/// failure; free it with sparring_vector_free.
+SparringStatus sparring_vector_from_entries(uint32_t type,
+                                            uint64_t len,
+                                            const uint64_t *indices,
+                                            const void *values,
+                                            uint64_t nvals,
+                                            SparringVector **vector);
+
+/// The vector of `len` indices with an entry at each, values[i] at i, which are copied. `type` is a SparringType.
+/// `*vector` gets the handle, NULL on failure; free it with sparring_vector_free.
+SparringStatus sparring_vector_from_dense(uint32_t type,
+                                          const void *values,
+                                          uint64_t len,
+                                          SparringVector **vector);
+
+/// The same vector under another handle: what is written to one leaves the other as it is. Nothing is copied before
+/// one of the two is written. `*copy` gets the handle, NULL on failure; free it with sparring_vector_free.
+SparringStatus sparring_vector_dup(const SparringVector *vector,
+                                   SparringVector **copy);
+
+/// Type of the values, a SparringType.
+SparringStatus sparring_vector_type(const SparringVector *vector, uint32_t *type);
+
+/// Number of indices, with or without an entry.
+SparringStatus sparring_vector_len(const SparringVector *vector, uint64_t *len);
+
+/// Number of entries, stored zeros included.
+SparringStatus sparring_vector_nvals(const SparringVector *vector, uint64_t *nvals);
+
+/// Copies the entries into your arrays, indices increasing; an array that is NULL is not wanted. The vector is in the
+/// processor's memory: see sparring_vector_to. `indices` and `values` have room for `capacity` elements each, of which
+/// as many are written as there are entries: SPARRING_LENGTH if that is too few. `values` has the vector's type.
+SparringStatus sparring_vector_entries(const SparringVector *vector,
+                                       uint64_t *indices,
+                                       void *values,
+                                       uint64_t capacity);
+
+/// The value at index `i` into `scalar`, which is of the vector's type; where there is no entry, the scalar becomes
+/// empty. The vector is in the processor's memory.
+SparringStatus sparring_vector_get(const SparringVector *vector,
+                                   uint64_t i,
+                                   SparringScalar *scalar);
+
+/// Removes all entries; the type, the length and the memory in which it is stay. `device` is where it is.
+SparringStatus sparring_vector_clear(const SparringDevice *device, SparringVector *vector);
+
+/// A new vector with the same entries, of values of another type: as floats the nearest, as integers the same numbers,
+/// as bool whether they are not 0. A value that the type does not hold is refused with its index:
+/// SPARRING_UNSUPPORTED; with `wrap` not 0 it is converted as C does, but that floats saturate and a NaN becomes 0.
+/// `*there` gets the handle, NULL on failure; free it with sparring_vector_free.
+SparringStatus sparring_vector_cast(const SparringVector *vector,
+                                    uint32_t type,
+                                    uint32_t wrap,
+                                    SparringVector **there);
+
+/// The same vector in the memory of `device`, as sparring_matrix_to has it of matrices. `*there` gets the handle of a
+/// new vector, NULL on failure; free it with sparring_vector_free.
+SparringStatus sparring_vector_to(const SparringDevice *device,
+                                  const SparringVector *vector,
+                                  SparringVector **there);
+
+/// Where the vector is: "cpu", "cuda:0" and so on, into `buffer` of `capacity` bytes as for sparring_plan_explain.
+SparringStatus sparring_vector_device(const SparringVector *vector,
+                                      char *buffer,
+                                      uint64_t capacity,
+                                      uint64_t *length);
+
+/// Frees a vector; NULL is allowed.
+SparringStatus sparring_vector_free(SparringVector *vector);
+
+/// A scalar of the type `type`, a SparringType, with the value of that type that `value` points to; NULL makes it
+/// empty. `*scalar` gets the handle, NULL on failure; free it with sparring_scalar_free.
+SparringStatus sparring_scalar_new(uint32_t type,
+                                   const void *value,
+                                   SparringScalar **scalar);
+
+/// Gives the scalar the value that `value` points to, which is of its type; NULL makes it empty.
+SparringStatus sparring_scalar_set(SparringScalar *scalar, const void *value);
+
+/// Writes the value to `value`, which has room for one of the scalar's type. An empty scalar: SPARRING_NO_VALUE, and
+/// nothing is written.
+SparringStatus sparring_scalar_get(const SparringScalar *scalar,
+                                   void *value);
+
+/// 1 if the scalar has a value, 0 if it is empty.
+SparringStatus sparring_scalar_nvals(const SparringScalar *scalar, uint64_t *nvals);
+
+/// Its type, a SparringType.
+SparringStatus sparring_scalar_type(const SparringScalar *scalar, uint32_t *type);
+
+/// Frees a scalar; NULL is allowed.
+SparringStatus sparring_scalar_free(SparringScalar *scalar);
 
 /// Room for the compressed rows of an nrows × ncols matrix with `nnz` entries, in memory that becomes the matrix: what
 /// you write there is not copied. All of it is 0. `type` is a SparringType. `*row_ptr` gets the address of nrows + 1
@@ -810,6 +1033,90 @@ SparringStatus sparring_semiring_type(const SparringSemiring *ring, uint32_t *ty
 /// Frees a semiring; NULL is allowed.
 SparringStatus sparring_semiring_free(SparringSemiring *ring);
 
+/// The operator of this name, as "plus", "min", "second", "times", or of this formula of a and b, as "a + 2*b" or
+/// "a < b". Operands are of `a_type` and `b_type`, both a SparringType; a name takes one type for both, and where it
+/// does not exist for that type: SPARRING_TYPE. A formula may take two. `*op` gets the handle, NULL on failure; free it
+/// with sparring_binary_op_free.
+SparringStatus sparring_binary_op_new(const char *text,
+                                      uint32_t a_type,
+                                      uint32_t b_type,
+                                      SparringBinaryOp **op);
+
+/// Type of the values that it gives, a SparringType.
+SparringStatus sparring_binary_op_type(const SparringBinaryOp *op, uint32_t *type);
+
+/// Its name or formula: UTF-8 text into `buffer` of `capacity` bytes, as for sparring_plan_explain.
+SparringStatus sparring_binary_op_describe(const SparringBinaryOp *op,
+                                           char *buffer,
+                                           uint64_t capacity,
+                                           uint64_t *length);
+
+/// The operator f(x) = s ∘ x, s the value that the scalar has now, of the type of a. `*unary` gets the handle, NULL on
+/// failure; free it with sparring_unary_op_free.
+SparringStatus sparring_binary_op_bind_first(const SparringBinaryOp *op,
+                                             const SparringScalar *scalar,
+                                             SparringUnaryOp **unary);
+
+/// The operator f(x) = x ∘ s, s the value that the scalar has now, of the type of b. `*unary` gets the handle, NULL on
+/// failure; free it with sparring_unary_op_free.
+SparringStatus sparring_binary_op_bind_second(const SparringBinaryOp *op,
+                                              const SparringScalar *scalar,
+                                              SparringUnaryOp **unary);
+
+/// Frees an operator; NULL is allowed.
+SparringStatus sparring_binary_op_free(SparringBinaryOp *op);
+
+/// The operator of this name, as "abs", "ainv" or "tril", or of this formula of a, s, i and j, as "a*a", "a > s" or
+/// "i < j": a is an entry, s a scalar, i and j the row and column of the entry, of SPARRING_U64 (j is 0 in a vector).
+/// Entries are of the type `type`. The scalar of a formula is of `s_type`, or of `type` if that is 0; a name takes a
+/// scalar of a type of its own ("tril" one of SPARRING_I64), and `s_type` is that type, or 0. An operator that reads a
+/// scalar gets it by sparring_unary_op_with before it is used. `*op` gets the handle, NULL on failure; free it with
+/// sparring_unary_op_free.
+SparringStatus sparring_unary_op_new(const char *text,
+                                     uint32_t type,
+                                     uint32_t s_type,
+                                     SparringUnaryOp **op);
+
+/// The same operator with s, the value that the scalar has now; `op` reads one and has none yet. `*bound` gets the
+/// handle, NULL on failure; free it with sparring_unary_op_free.
+SparringStatus sparring_unary_op_with(const SparringUnaryOp *op,
+                                      const SparringScalar *scalar,
+                                      SparringUnaryOp **bound);
+
+/// Type of the values that it gives, a SparringType.
+SparringStatus sparring_unary_op_type(const SparringUnaryOp *op, uint32_t *type);
+
+/// Its name or formula: UTF-8 text into `buffer` of `capacity` bytes, as for sparring_plan_explain.
+SparringStatus sparring_unary_op_describe(const SparringUnaryOp *op,
+                                          char *buffer,
+                                          uint64_t capacity,
+                                          uint64_t *length);
+
+/// Frees an operator; NULL is allowed.
+SparringStatus sparring_unary_op_free(SparringUnaryOp *op);
+
+/// The monoid of this name, as "plus", "max" or "lor", or of this formula with its identity, as "a + b - a*b identity
+/// 0", over values of `type`, a SparringType. That it is a monoid is tried on many values: SPARRING_ARGUMENT with those
+/// that show the contrary. `*monoid` gets the handle, NULL on failure; free it with sparring_monoid_free.
+SparringStatus sparring_monoid_new(const char *text,
+                                   uint32_t type,
+                                   SparringMonoid **monoid);
+
+/// Type of its values, a SparringType.
+SparringStatus sparring_monoid_type(const SparringMonoid *monoid, uint32_t *type);
+
+/// Its identity, e with e ⊕ x = x, into `scalar`, which is of its type.
+SparringStatus sparring_monoid_identity(const SparringMonoid *monoid, SparringScalar *scalar);
+
+/// Its name or formula: UTF-8 text into `buffer` of `capacity` bytes, as for sparring_plan_explain.
+SparringStatus sparring_monoid_describe(const SparringMonoid *monoid,
+                                        char *buffer,
+                                        uint64_t capacity,
+                                        uint64_t *length);
+
+/// Frees a monoid; NULL is allowed.
+SparringStatus sparring_monoid_free(SparringMonoid *monoid);
+
 /// The product C = A ⊕.⊗ B over the semiring of this name (see sparring_semiring_name), or of these formulas: ⊕, a
 /// comma, ⊗, as in "min, a + 2*b". `a` is m×k, `b` is k×n, both of the same type; the result is m×n, of the type that
 /// the semiring gives. Where the semiring does not exist for that type: SPARRING_TYPE. On a GPU the result is where `a`
@@ -890,16 +1197,449 @@ SparringStatus sparring_plan_numeric_into_with(const SparringDevice *device,
                                                const SparringMatrix *b,
                                                SparringMatrix *c);
 
-/// The Kronecker product C(i·p + k, j·q + l) = A(i, j) ∘ B(k, l), for each entry of `a` and each of `b`, by the
-/// operator of this name, as "times" or "plus", or by a formula of a and b, as "a + 2*b". `a` is m×n, `b` is p×q; the
-/// result is mp×nq, of the type that the operator gives. A name takes one type for both matrices, a formula may take
-/// two. Sizes that do not fit: SPARRING_INDEX_OVERFLOW, with the numbers. On a GPU the result is where `a` is. `*c`
-/// gets the handle of a new matrix, NULL on failure; free it with sparring_matrix_free.
-SparringStatus sparring_kronecker(const SparringDevice *device,
-                                  const char *op,
-                                  const SparringMatrix *a,
-                                  const SparringMatrix *b,
-                                  SparringMatrix **c);
+/// c⟨mask⟩ ⊙= A ⊕.⊗ B, the product of two matrices over a semiring: c(i, j) = A(i, k) ⊗ B(k, j) ⊕ …, over the k for
+/// which both have an entry, k in the order of the row of A; there is an entry where there is such a k. `a` is m×k, `b`
+/// k×n, c m×n, `a` and `b` of the types that the semiring takes, c of that which it gives. A product under a mask
+/// computes what the mask allows alone. For c, mask, accum and descriptor see SparringDescriptor.
+SparringStatus sparring_matrix_mxm(const SparringDevice *device,
+                                   SparringMatrix *c,
+                                   const SparringMatrix *mask,
+                                   const SparringBinaryOp *accum,
+                                   const SparringSemiring *ring,
+                                   const SparringMatrix *a,
+                                   const SparringMatrix *b,
+                                   const SparringDescriptor *descriptor);
+
+/// c⟨mask⟩ ⊙= A ⊕.⊗ b, a matrix times a vector over a semiring: c(i) = A(i, k) ⊗ b(k) ⊕ …, over the k for which both
+/// have an entry. `a` is m×n, `b` of length n, c of length m. For c, mask, accum and descriptor see SparringDescriptor.
+SparringStatus sparring_vector_mxv(const SparringDevice *device,
+                                   SparringVector *c,
+                                   const SparringVector *mask,
+                                   const SparringBinaryOp *accum,
+                                   const SparringSemiring *ring,
+                                   const SparringMatrix *a,
+                                   const SparringVector *b,
+                                   const SparringDescriptor *descriptor);
+
+/// c⟨mask⟩ ⊙= a ⊕.⊗ B, a vector times a matrix over a semiring: c(j) = a(k) ⊗ B(k, j) ⊕ …, over the k for which both
+/// have an entry. `a` is of length m, `b` m×n, c of length n; it is `b` that descriptor.transpose_b transposes. For c,
+/// mask, accum and descriptor see SparringDescriptor.
+SparringStatus sparring_vector_vxm(const SparringDevice *device,
+                                   SparringVector *c,
+                                   const SparringVector *mask,
+                                   const SparringBinaryOp *accum,
+                                   const SparringSemiring *ring,
+                                   const SparringVector *a,
+                                   const SparringMatrix *b,
+                                   const SparringDescriptor *descriptor);
+
+/// c⟨mask⟩ ⊙= A ∘ B of matrices, on the union of their entries: a ∘ b where both have one, and where one has, that
+/// entry. All are of one shape and one type, which the operator takes and gives. For c, mask, accum and descriptor see
+/// SparringDescriptor.
+SparringStatus sparring_matrix_ewise_add(const SparringDevice *device,
+                                         SparringMatrix *c,
+                                         const SparringMatrix *mask,
+                                         const SparringBinaryOp *accum,
+                                         const SparringBinaryOp *op,
+                                         const SparringMatrix *a,
+                                         const SparringMatrix *b,
+                                         const SparringDescriptor *descriptor);
+
+/// c⟨mask⟩ ⊙= A ∘ B of vectors, on the union of their entries: a ∘ b where both have one, and where one has, that
+/// entry. All are of one shape and one type, which the operator takes and gives. For c, mask, accum and descriptor see
+/// SparringDescriptor.
+SparringStatus sparring_vector_ewise_add(const SparringDevice *device,
+                                         SparringVector *c,
+                                         const SparringVector *mask,
+                                         const SparringBinaryOp *accum,
+                                         const SparringBinaryOp *op,
+                                         const SparringVector *a,
+                                         const SparringVector *b,
+                                         const SparringDescriptor *descriptor);
+
+/// c⟨mask⟩ ⊙= A ∘ B of matrices, on the intersection of their entries: a ∘ b where both have one. All are of one shape,
+/// `a` and `b` of the types that the operator takes, c of that which it gives. For c, mask, accum and descriptor see
+/// SparringDescriptor.
+SparringStatus sparring_matrix_ewise_mult(const SparringDevice *device,
+                                          SparringMatrix *c,
+                                          const SparringMatrix *mask,
+                                          const SparringBinaryOp *accum,
+                                          const SparringBinaryOp *op,
+                                          const SparringMatrix *a,
+                                          const SparringMatrix *b,
+                                          const SparringDescriptor *descriptor);
+
+/// c⟨mask⟩ ⊙= A ∘ B of vectors, on the intersection of their entries: a ∘ b where both have one. All are of one shape,
+/// `a` and `b` of the types that the operator takes, c of that which it gives. For c, mask, accum and descriptor see
+/// SparringDescriptor.
+SparringStatus sparring_vector_ewise_mult(const SparringDevice *device,
+                                          SparringVector *c,
+                                          const SparringVector *mask,
+                                          const SparringBinaryOp *accum,
+                                          const SparringBinaryOp *op,
+                                          const SparringVector *a,
+                                          const SparringVector *b,
+                                          const SparringDescriptor *descriptor);
+
+/// c⟨mask⟩ ⊙= the Kronecker product c(i·p + k, j·q + l) = A(i, j) ∘ B(k, l), for each entry of `a` and each of `b`. `a`
+/// is m×n, `b` p×q, c mp×nq, `a` and `b` of the types that the operator takes, c of that which it gives. For c, mask,
+/// accum and descriptor see SparringDescriptor.
+SparringStatus sparring_matrix_kronecker(const SparringDevice *device,
+                                         SparringMatrix *c,
+                                         const SparringMatrix *mask,
+                                         const SparringBinaryOp *accum,
+                                         const SparringBinaryOp *op,
+                                         const SparringMatrix *a,
+                                         const SparringMatrix *b,
+                                         const SparringDescriptor *descriptor);
+
+/// c⟨mask⟩ ⊙= f(A, s, i, j): the operator at every entry. c is of the shape of `a` and of the type that the operator
+/// gives; an operator that reads a scalar has it from sparring_unary_op_with. For c, mask, accum and descriptor see
+/// SparringDescriptor.
+SparringStatus sparring_matrix_apply(const SparringDevice *device,
+                                     SparringMatrix *c,
+                                     const SparringMatrix *mask,
+                                     const SparringBinaryOp *accum,
+                                     const SparringUnaryOp *op,
+                                     const SparringMatrix *a,
+                                     const SparringDescriptor *descriptor);
+
+/// c⟨mask⟩ ⊙= f(a, s, i, 0): the operator at every entry. c is of the shape of `a` and of the type that the operator
+/// gives; an operator that reads a scalar has it from sparring_unary_op_with. For c, mask, accum and descriptor see
+/// SparringDescriptor.
+SparringStatus sparring_vector_apply(const SparringDevice *device,
+                                     SparringVector *c,
+                                     const SparringVector *mask,
+                                     const SparringBinaryOp *accum,
+                                     const SparringUnaryOp *op,
+                                     const SparringVector *a,
+                                     const SparringDescriptor *descriptor);
+
+/// c⟨mask⟩ ⊙= the entries of `a` for which f(A, s, i, j) holds, as they are. The operator gives SPARRING_BOOL; c is of
+/// the shape and type of `a`. For c, mask, accum and descriptor see SparringDescriptor.
+SparringStatus sparring_matrix_select(const SparringDevice *device,
+                                      SparringMatrix *c,
+                                      const SparringMatrix *mask,
+                                      const SparringBinaryOp *accum,
+                                      const SparringUnaryOp *op,
+                                      const SparringMatrix *a,
+                                      const SparringDescriptor *descriptor);
+
+/// c⟨mask⟩ ⊙= the entries of `a` for which f(a, s, i, 0) holds, as they are. The operator gives SPARRING_BOOL; c is of
+/// the shape and type of `a`. For c, mask, accum and descriptor see SparringDescriptor.
+SparringStatus sparring_vector_select(const SparringDevice *device,
+                                      SparringVector *c,
+                                      const SparringVector *mask,
+                                      const SparringBinaryOp *accum,
+                                      const SparringUnaryOp *op,
+                                      const SparringVector *a,
+                                      const SparringDescriptor *descriptor);
+
+/// c⟨mask⟩ ⊙= ⊕ over each row of a matrix: c(i) = A(i, j) ⊕ …, where row i has an entry; over each column with
+/// descriptor.transpose_a. `a` is m×n, c of length m, both of the monoid's type. For c, mask, accum and descriptor see
+/// SparringDescriptor.
+SparringStatus sparring_vector_reduce(const SparringDevice *device,
+                                      SparringVector *c,
+                                      const SparringVector *mask,
+                                      const SparringBinaryOp *accum,
+                                      const SparringMonoid *monoid,
+                                      const SparringMatrix *a,
+                                      const SparringDescriptor *descriptor);
+
+/// c⟨mask⟩ ⊙= Aᵀ; with descriptor.transpose_a A itself. `a` is m×n, c n×m, of one type. For c, mask, accum and
+/// descriptor see SparringDescriptor.
+SparringStatus sparring_matrix_transpose(const SparringDevice *device,
+                                         SparringMatrix *c,
+                                         const SparringMatrix *mask,
+                                         const SparringBinaryOp *accum,
+                                         const SparringMatrix *a,
+                                         const SparringDescriptor *descriptor);
+
+/// c⟨mask⟩ ⊙= `a`: writes one matrix into another of its shape and type, under a mask or with an accumulator. For c,
+/// mask, accum and descriptor see SparringDescriptor.
+SparringStatus sparring_matrix_update(const SparringDevice *device,
+                                      SparringMatrix *c,
+                                      const SparringMatrix *mask,
+                                      const SparringBinaryOp *accum,
+                                      const SparringMatrix *a,
+                                      const SparringDescriptor *descriptor);
+
+/// c⟨mask⟩ ⊙= `a`: writes one vector into another of its shape and type, under a mask or with an accumulator. For c,
+/// mask, accum and descriptor see SparringDescriptor.
+SparringStatus sparring_vector_update(const SparringDevice *device,
+                                      SparringVector *c,
+                                      const SparringVector *mask,
+                                      const SparringBinaryOp *accum,
+                                      const SparringVector *a,
+                                      const SparringDescriptor *descriptor);
+
+/// scalar ⊙= ⊕ over all entries of a matrix, in an order that is the same in every run. Without entries the scalar
+/// becomes empty; with `accum`, which may be NULL, it stays as it is then, and an empty scalar takes what is found.
+/// `scalar` and `a` are of the monoid's type, which `accum` takes and gives.
+SparringStatus sparring_matrix_reduce_scalar(const SparringDevice *device,
+                                             SparringScalar *scalar,
+                                             const SparringBinaryOp *accum,
+                                             const SparringMonoid *monoid,
+                                             const SparringMatrix *a);
+
+/// scalar ⊙= ⊕ over all entries of a vector, in an order that is the same in every run. Without entries the scalar
+/// becomes empty; with `accum`, which may be NULL, it stays as it is then, and an empty scalar takes what is found.
+/// `scalar` and `a` are of the monoid's type, which `accum` takes and gives.
+SparringStatus sparring_vector_reduce_scalar(const SparringDevice *device,
+                                             SparringScalar *scalar,
+                                             const SparringBinaryOp *accum,
+                                             const SparringMonoid *monoid,
+                                             const SparringVector *a);
+
+/// c⟨mask⟩ ⊙= A(rows, cols): c(p, q) = A(rows[p], cols[q]). c has as many rows and columns as the two lists, in which
+/// indices may repeat; NULL is all of them. An index beyond: SPARRING_INDEX_RANGE. For c, mask, accum and descriptor
+/// see SparringDescriptor.
+SparringStatus sparring_matrix_extract(const SparringDevice *device,
+                                       SparringMatrix *c,
+                                       const SparringMatrix *mask,
+                                       const SparringBinaryOp *accum,
+                                       const SparringMatrix *a,
+                                       const SparringIndices *rows,
+                                       const SparringIndices *cols,
+                                       const SparringDescriptor *descriptor);
+
+/// c⟨mask⟩ ⊙= a(indices): c(p) = a(indices[p]). c is as long as the list, in which indices may repeat; NULL is all of
+/// them. An index beyond: SPARRING_INDEX_RANGE. For c, mask, accum and descriptor see SparringDescriptor.
+SparringStatus sparring_vector_extract(const SparringDevice *device,
+                                       SparringVector *c,
+                                       const SparringVector *mask,
+                                       const SparringBinaryOp *accum,
+                                       const SparringVector *a,
+                                       const SparringIndices *indices,
+                                       const SparringDescriptor *descriptor);
+
+/// c⟨mask⟩ ⊙= A(rows, j), a column of a matrix: c(p) = A(rows[p], j). c is as long as the list; NULL is all rows. An
+/// index beyond: SPARRING_INDEX_RANGE. For c, mask, accum and descriptor see SparringDescriptor.
+SparringStatus sparring_vector_extract_column(const SparringDevice *device,
+                                              SparringVector *c,
+                                              const SparringVector *mask,
+                                              const SparringBinaryOp *accum,
+                                              const SparringMatrix *a,
+                                              const SparringIndices *rows,
+                                              uint64_t j,
+                                              const SparringDescriptor *descriptor);
+
+/// c⟨mask⟩ ⊙= A(i, cols), a row of a matrix: c(p) = A(i, cols[p]). c is as long as the list; NULL is all columns. An
+/// index beyond: SPARRING_INDEX_RANGE. For c, mask, accum and descriptor see SparringDescriptor.
+SparringStatus sparring_vector_extract_row(const SparringDevice *device,
+                                           SparringVector *c,
+                                           const SparringVector *mask,
+                                           const SparringBinaryOp *accum,
+                                           const SparringMatrix *a,
+                                           uint64_t i,
+                                           const SparringIndices *cols,
+                                           const SparringDescriptor *descriptor);
+
+/// c(rows, cols)⟨mask⟩ ⊙= A: c(rows[p], cols[q]) becomes A(p, q), and loses its entry where A has none; with accum it
+/// is joined to it. `a` has as many rows and columns as the two lists, in which no index repeats (SPARRING_DUPLICATE);
+/// NULL is all of them. The mask has the shape of c, and descriptor.replace is about all of c (GrB_assign). An index
+/// beyond: SPARRING_INDEX_RANGE. For c, mask, accum and descriptor see SparringDescriptor.
+SparringStatus sparring_matrix_assign(const SparringDevice *device,
+                                      SparringMatrix *c,
+                                      const SparringMatrix *mask,
+                                      const SparringBinaryOp *accum,
+                                      const SparringMatrix *a,
+                                      const SparringIndices *rows,
+                                      const SparringIndices *cols,
+                                      const SparringDescriptor *descriptor);
+
+/// c(indices)⟨mask⟩ ⊙= a: c(indices[p]) becomes a(p), as sparring_matrix_assign has it of matrices. For c, mask, accum
+/// and descriptor see SparringDescriptor.
+SparringStatus sparring_vector_assign(const SparringDevice *device,
+                                      SparringVector *c,
+                                      const SparringVector *mask,
+                                      const SparringBinaryOp *accum,
+                                      const SparringVector *a,
+                                      const SparringIndices *indices,
+                                      const SparringDescriptor *descriptor);
+
+/// c(rows, j)⟨mask⟩ ⊙= a: a column of a matrix, c(rows[p], j), becomes the vector. The mask is a vector of c's rows; it
+/// and descriptor.replace are about this column alone. An index beyond: SPARRING_INDEX_RANGE. For c, mask, accum and
+/// descriptor see SparringDescriptor.
+SparringStatus sparring_matrix_assign_column(const SparringDevice *device,
+                                             SparringMatrix *c,
+                                             const SparringVector *mask,
+                                             const SparringBinaryOp *accum,
+                                             const SparringVector *a,
+                                             const SparringIndices *rows,
+                                             uint64_t j,
+                                             const SparringDescriptor *descriptor);
+
+/// c(i, cols)⟨mask⟩ ⊙= a: a row of a matrix, c(i, cols[p]), becomes the vector. The mask is a vector of c's columns; it
+/// and descriptor.replace are about this row alone. An index beyond: SPARRING_INDEX_RANGE. For c, mask, accum and
+/// descriptor see SparringDescriptor.
+SparringStatus sparring_matrix_assign_row(const SparringDevice *device,
+                                          SparringMatrix *c,
+                                          const SparringVector *mask,
+                                          const SparringBinaryOp *accum,
+                                          const SparringVector *a,
+                                          uint64_t i,
+                                          const SparringIndices *cols,
+                                          const SparringDescriptor *descriptor);
+
+/// c(rows, cols)⟨mask⟩ ⊙= scalar: an entry with this value at every such place that the mask allows; NULL is all rows,
+/// all columns. The scalar is of c's type, and not empty: SPARRING_NO_VALUE. An index beyond: SPARRING_INDEX_RANGE. For
+/// c, mask, accum and descriptor see SparringDescriptor.
+SparringStatus sparring_matrix_assign_scalar(const SparringDevice *device,
+                                             SparringMatrix *c,
+                                             const SparringMatrix *mask,
+                                             const SparringBinaryOp *accum,
+                                             const SparringScalar *scalar,
+                                             const SparringIndices *rows,
+                                             const SparringIndices *cols,
+                                             const SparringDescriptor *descriptor);
+
+/// c(indices)⟨mask⟩ ⊙= scalar: an entry with this value at every such index that the mask allows; NULL is all of them.
+/// The scalar is of c's type, and not empty: SPARRING_NO_VALUE. An index beyond: SPARRING_INDEX_RANGE. For c, mask,
+/// accum and descriptor see SparringDescriptor.
+SparringStatus sparring_vector_assign_scalar(const SparringDevice *device,
+                                             SparringVector *c,
+                                             const SparringVector *mask,
+                                             const SparringBinaryOp *accum,
+                                             const SparringScalar *scalar,
+                                             const SparringIndices *indices,
+                                             const SparringDescriptor *descriptor);
+
+/// c⟨mask⟩ ⊙= t with t(i) = a(p) ∘ a(q) ∘ … over the p, q, … whose indices are i: an assign whose indices may repeat,
+/// as in f(f(i)) = min. `a` is as long as the list; the operator takes and gives its type. An index beyond:
+/// SPARRING_INDEX_RANGE. For c, mask, accum and descriptor see SparringDescriptor.
+SparringStatus sparring_vector_scatter(const SparringDevice *device,
+                                       SparringVector *c,
+                                       const SparringVector *mask,
+                                       const SparringBinaryOp *accum,
+                                       const SparringBinaryOp *op,
+                                       const SparringVector *a,
+                                       const SparringIndices *indices,
+                                       const SparringDescriptor *descriptor);
+
+/// c⟨mask⟩ ⊙= A ∘ B where either has an entry; `alpha` stands for an absent one of `a`, `beta` for one of `b`. `a` and
+/// alpha, `b` and beta are of the types that the operator takes, c of that which it gives (GxB_eWiseUnion). For c,
+/// mask, accum and descriptor see SparringDescriptor.
+SparringStatus sparring_matrix_ewise_union(const SparringDevice *device,
+                                           SparringMatrix *c,
+                                           const SparringMatrix *mask,
+                                           const SparringBinaryOp *accum,
+                                           const SparringBinaryOp *op,
+                                           const SparringMatrix *a,
+                                           const SparringScalar *alpha,
+                                           const SparringMatrix *b,
+                                           const SparringScalar *beta,
+                                           const SparringDescriptor *descriptor);
+
+/// c⟨mask⟩ ⊙= A ∘ B where either has an entry; `alpha` stands for an absent one of `a`, `beta` for one of `b`. `a` and
+/// alpha, `b` and beta are of the types that the operator takes, c of that which it gives (GxB_eWiseUnion). For c,
+/// mask, accum and descriptor see SparringDescriptor.
+SparringStatus sparring_vector_ewise_union(const SparringDevice *device,
+                                           SparringVector *c,
+                                           const SparringVector *mask,
+                                           const SparringBinaryOp *accum,
+                                           const SparringBinaryOp *op,
+                                           const SparringVector *a,
+                                           const SparringScalar *alpha,
+                                           const SparringVector *b,
+                                           const SparringScalar *beta,
+                                           const SparringDescriptor *descriptor);
+
+/// c⟨mask⟩ ⊙= a number for each row that has entries, of each column with descriptor.transpose_a: `aggregate` is a
+/// SparringAggregate, which says c's type. `a` is m×n, c of length m. For c, mask, accum and descriptor see
+/// SparringDescriptor.
+SparringStatus sparring_vector_aggregate(const SparringDevice *device,
+                                         SparringVector *c,
+                                         const SparringVector *mask,
+                                         const SparringBinaryOp *accum,
+                                         uint32_t aggregate,
+                                         const SparringMatrix *a,
+                                         const SparringDescriptor *descriptor);
+
+/// c⟨mask⟩ ⊙= the square matrix whose diagonal `k` is a vector: 0 is the main one, those above it are positive. c has
+/// as many rows and columns as `a` is long, and |k| more. For c, mask, accum and descriptor see SparringDescriptor.
+SparringStatus sparring_matrix_diag(const SparringDevice *device,
+                                    SparringMatrix *c,
+                                    const SparringMatrix *mask,
+                                    const SparringBinaryOp *accum,
+                                    const SparringVector *a,
+                                    int64_t k,
+                                    const SparringDescriptor *descriptor);
+
+/// c⟨mask⟩ ⊙= the diagonal `k` of a matrix: c(p) = A(p, p + k), or A(p - k, p) for a negative k. c is as long as the
+/// diagonal. For c, mask, accum and descriptor see SparringDescriptor.
+SparringStatus sparring_vector_diagonal(const SparringDevice *device,
+                                        SparringVector *c,
+                                        const SparringVector *mask,
+                                        const SparringBinaryOp *accum,
+                                        const SparringMatrix *a,
+                                        int64_t k,
+                                        const SparringDescriptor *descriptor);
+
+/// The matrix of blocks: those at `blocks[i * ncols + j]` are row i, column j of `nrows` rows and `ncols` columns of
+/// blocks, all of one type. Blocks of one row have the same number of rows, those of one column the same number of
+/// columns. `*matrix` gets the handle of a new matrix in the memory of the device, NULL on failure; free it with
+/// sparring_matrix_free.
+SparringStatus sparring_matrix_concat(const SparringDevice *device,
+                                      const SparringMatrix *const *blocks,
+                                      uint64_t nrows,
+                                      uint64_t ncols,
+                                      SparringMatrix **matrix);
+
+/// The blocks of a matrix: `nrows` rows of blocks of row_lens[i] rows, `ncols` columns of blocks of col_lens[j]
+/// columns, which add up to its shape. `blocks` has room for nrows * ncols handles, row after row; all are NULL on
+/// failure. Free each with sparring_matrix_free.
+SparringStatus sparring_matrix_split(const SparringDevice *device,
+                                     const SparringMatrix *matrix,
+                                     const uint64_t *row_lens,
+                                     uint64_t nrows,
+                                     const uint64_t *col_lens,
+                                     uint64_t ncols,
+                                     SparringMatrix **blocks);
+
+/// Gives the matrix another shape: entries outside of it are removed, and what is new has none. `device` is where the
+/// matrix is. Pointers from sparring_matrix_borrow end here.
+SparringStatus sparring_matrix_resize(const SparringDevice *device,
+                                      SparringMatrix *matrix,
+                                      uint64_t nrows,
+                                      uint64_t ncols);
+
+/// Gives the vector another length: entries beyond it are removed, and new indices have none. `device` is where the
+/// vector is.
+SparringStatus sparring_vector_resize(const SparringDevice *device,
+                                      SparringVector *vector,
+                                      uint64_t len);
+
+/// Gives index `i` of a vector, in the processor's memory, the value of the scalar, which is of its type; an empty one
+/// removes the entry. Many entries are given faster at once, by sparring_vector_assign.
+SparringStatus sparring_vector_set(SparringVector *vector,
+                                   uint64_t i,
+                                   const SparringScalar *scalar);
+
+/// The nrows × ncols matrix of entries (rows[p], cols[p]) = values[p], as sparring_matrix_from_coo, those at the same
+/// place joined by the operator `dup` in the order given, from the left; without one, NULL, two at one place are
+/// SPARRING_DUPLICATE. `dup` takes and gives the type. `*matrix` gets the handle, NULL on failure; free it with
+/// sparring_matrix_free.
+SparringStatus sparring_matrix_build(uint32_t type,
+                                     uint64_t nrows,
+                                     uint64_t ncols,
+                                     const uint32_t *rows,
+                                     const uint32_t *cols,
+                                     const void *values,
+                                     uint64_t len,
+                                     const SparringBinaryOp *dup,
+                                     SparringMatrix **matrix);
+
+/// The vector of entries v(indices[p]) = values[p], as sparring_vector_from_entries, those at the same index joined by
+/// the operator `dup` in the order given, from the left; without one, NULL, two at one index are SPARRING_DUPLICATE.
+/// `dup` takes and gives the type. `*vector` gets the handle, NULL on failure; free it with sparring_vector_free.
+SparringStatus sparring_vector_build(uint32_t type,
+                                     uint64_t len,
+                                     const uint64_t *indices,
+                                     const void *values,
+                                     uint64_t nvals,
+                                     const SparringBinaryOp *dup,
+                                     SparringVector **vector);
 
 /// Counts the triangles of the simple undirected graph under the square matrix `a`: direction, loops, repeated
 /// edges and values do not matter.

@@ -5,12 +5,13 @@ use std::ffi::c_char;
 #[cfg(feature = "cuda")]
 use sparring::Cuda;
 use sparring::par::Threads;
-use sparring::runtime::{Machine, Matrix, Plan};
+use sparring::runtime::{Machine, Plan};
 use sparring::{Cpu, Error};
 
 use crate::guard::{Fail, Fallible};
 use crate::handle::{Object, handle, release};
 use crate::memory::{NewHandle, text, write, write_text};
+use crate::sparse::{Held, elsewhere};
 use crate::status::SparringStatus;
 
 /// Where operations run: the processor with its threads, or a GPU; and a memory budget. Threads of yours may share one.
@@ -19,42 +20,32 @@ pub struct SparringDevice {
 }
 
 impl SparringDevice {
-    /// Refuses a matrix that is in the memory of another GPU; `name` is the argument. One in the processor's memory is
-    /// sent.
-    pub(crate) fn takes(&self, name: &'static str, a: &Matrix) -> Fallible {
-        if a.is_on_host() || self.machine.holds(a) {
+    /// Refuses a matrix or a vector that is in the memory of another GPU; `name` is the argument. One in the
+    /// processor's memory is sent.
+    pub(crate) fn takes<X: Held>(&self, name: &'static str, x: &X) -> Fallible {
+        if x.is_on_host() || self.machine.holds(x) {
             return Ok(());
         }
-        Err(self.elsewhere(name, &a.machine()))
+        let own = self.machine.name();
+        Err(Fail::argument(name, elsewhere(X::WORD, &x.machine(), &own, self.machine.is_gpu())))
     }
     /// Refuses a plan of another device.
     pub(crate) fn made(&self, plan: &Plan) -> Fallible {
-        if self.machine.made(plan) { Ok(()) } else { Err(self.elsewhere("plan", &plan.machine())) }
+        if self.machine.made(plan) {
+            return Ok(());
+        }
+        let (own, found) = (self.machine.name(), plan.machine());
+        let message = if found == own {
+            format!("it belongs to another SparringDevice of {own}")
+        } else {
+            format!("it is one of {found}, not of {own}")
+        };
+        Err(Fail::argument("plan", message))
     }
     /// The threads of the processor, for what it does whatever the device is.
     pub(crate) fn threads<'a>(&'a self, current: &'a Threads) -> &'a Threads {
         self.machine.threads().unwrap_or(current)
     }
-    /// The error that something is on the machine `found`.
-    fn elsewhere(&self, name: &'static str, found: &str) -> Fail {
-        let own = self.machine.name();
-        let message = match name {
-            _ if found == own => format!("it belongs to another SparringDevice of {own}"),
-            "plan" => format!("it is one of {found}, not of {own}"),
-            _ if self.machine.is_gpu() => format!("it is on {found}, not on {own}"),
-            _ => on_gpu(found),
-        };
-        Fail::argument(name, message)
-    }
-}
-
-fn on_gpu(found: &str) -> String {
-    format!("the matrix is on {found}; sparring_matrix_to brings it to \"cpu\"")
-}
-
-/// Refuses a matrix that is not in the processor's memory.
-pub(crate) fn on_host(name: &'static str, a: &Matrix) -> Fallible {
-    if a.is_on_host() { Ok(()) } else { Err(Fail::argument(name, on_gpu(&a.machine()))) }
 }
 
 impl Object for SparringDevice {

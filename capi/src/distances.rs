@@ -13,6 +13,7 @@ use crate::guard::{Fail, Fallible};
 use crate::handle::handle;
 use crate::matrix::SparringMatrix;
 use crate::memory::{NewHandle, choice, fits, input, output, room, size, text, write, write_text};
+use crate::sparse::Sparse;
 use crate::status::SparringStatus;
 use crate::types::{named, same_type};
 

@@ -13,6 +13,7 @@ use crate::guard::{Fail, Fallible};
 use crate::handle::{Object, handle, release};
 use crate::matrix::SparringMatrix;
 use crate::memory::{NewHandle, fits, size, text, write};
+use crate::sparse::Sparse;
 use crate::status::SparringStatus;
 
 /// Rows prepared for a metric and indexed once, to be asked for neighbours as often as wanted. Threads of yours may

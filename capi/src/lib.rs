@@ -7,10 +7,11 @@
 //! - [`guard`]: `ffi!`, which catches unwinding and keeps the message of a failure;
 //! - [`status`]: the codes; [`handle`]: what the opaque pointers are;
 //! - [`memory`]: arrays and text across the border, the home of the crate's `unsafe`;
-//! - [`types`]: the types of values;
-//! - [`device`], [`matrix`], [`arrays`], [`foreign`], [`matrix_market`], [`semirings`], [`mxm`], [`mxm_with`],
-//!   [`operations`], [`triangles`],
-//!   [`distances`], [`mod@index`], [`tensor`], [`mttkrp`], [`cp`], [`einsum`]: the functions.
+//! - [`types`]: the types of values; [`sparse`]: what matrices and vectors have in common;
+//! - [`operation`]: C⟨M⟩ ⊙= T, the one function behind the doors of [`operations`], [`assign`] and [`parts`];
+//! - [`device`], [`matrix`], [`vector`], [`scalar`], [`arrays`], [`foreign`], [`matrix_market`], [`semirings`],
+//!   [`operators`], [`mxm`], [`mxm_with`], [`triangles`], [`distances`], [`mod@index`], [`tensor`], [`mttkrp`], [`cp`],
+//!   [`einsum`]: the functions.
 
 #![allow(
     clippy::missing_safety_doc,
@@ -20,6 +21,7 @@
 #[macro_use]
 pub mod guard;
 pub mod arrays;
+pub mod assign;
 pub mod cp;
 pub mod device;
 pub mod distances;
@@ -33,12 +35,18 @@ pub(crate) mod memory;
 pub mod mttkrp;
 pub mod mxm;
 pub mod mxm_with;
+pub mod operation;
 pub mod operations;
+pub mod operators;
+pub mod parts;
+pub mod scalar;
 pub mod semirings;
+pub(crate) mod sparse;
 pub mod status;
 pub mod tensor;
 pub mod triangles;
 pub mod types;
+pub mod vector;
 
 #[cfg(test)]
 mod tests;

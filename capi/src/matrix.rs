@@ -1,25 +1,25 @@
 //! Matrices: from arrays, and back into them; to a device, and back from it.
 
 use std::ffi::{c_char, c_void};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Mutex;
 
 use sparring::algebra::{Array, Slice};
 use sparring::par::Threads;
 use sparring::runtime::Matrix;
 use sparring::{Error, Pattern};
 
-use crate::device::{SparringDevice, on_host};
+use crate::device::SparringDevice;
 use crate::guard::{Fail, Fallible};
 use crate::handle::{Object, handle, release};
 use crate::memory::{NewHandle, copied, input, output, size, write, write_text};
+use crate::scalar::SparringScalar;
+use crate::sparse::{Sparse, on_host};
 use crate::status::SparringStatus;
 use crate::types::{address, code, input_values, output_values, value_type};
 
 /// A sparse matrix in compressed rows, of one of the types above, in the memory of the processor or of a GPU. Threads
 /// of yours may share one.
 pub struct SparringMatrix {
-    // The lock is held for as long as it takes to clone the matrix, which copies nothing, or by the one who writes new
-    // values. So a call that reads never sees half of a write, and no call waits for a lock while it holds another.
     data: Mutex<Matrix>,
 }
 
@@ -30,13 +30,10 @@ impl Object for SparringMatrix {
 // Row pointers are usize in the library and uint64_t in C: one and the same, given, filled and lent without a copy.
 const _: () = assert!(size_of::<usize>() == size_of::<u64>(), "the C interface is for 64-bit machines");
 
-impl SparringMatrix {
-    /// The matrix as it is now.
-    pub(crate) fn snapshot(&self) -> Matrix {
-        self.lock().clone()
-    }
-    pub(crate) fn lock(&self) -> MutexGuard<'_, Matrix> {
-        self.data.lock().unwrap_or_else(PoisonError::into_inner)
+impl Sparse for SparringMatrix {
+    type Held = Matrix;
+    fn data(&self) -> &Mutex<Matrix> {
+        &self.data
     }
 }
 
@@ -139,6 +136,95 @@ pub unsafe extern "C" fn sparring_matrix_from_coo(
         let values = unsafe { input_values(ty, values, len)? };
         let matrix = Matrix::from_coo(&Threads::caller(), nrows, ncols, rows, cols, values);
         out.give(matrix.map_err(|e| of_arrays(e, "rows", "cols"))?.into())
+    })
+}
+
+/// The nrows × ncols matrix without entries. `type` is a SparringType. `*matrix` gets the handle, NULL on failure; free
+/// it with sparring_matrix_free. Rows may be any number, and cost nothing while they are empty; columns are below 2^32:
+/// SPARRING_INDEX_OVERFLOW otherwise.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sparring_matrix_new(
+    r#type: u32,
+    nrows: u64,
+    ncols: u64,
+    matrix: *mut *mut SparringMatrix,
+) -> SparringStatus {
+    ffi!({
+        // SAFETY: by the contract above `matrix` points to room for a handle.
+        let out = unsafe { NewHandle::at(matrix, "matrix")? };
+        let (nrows, ncols) = (size(nrows, "nrows")?, size(ncols, "ncols")?);
+        let empty = Matrix::empty(value_type(r#type)?, nrows, ncols);
+        out.give(empty.map_err(|e| of_arrays(e, "rows", "cols"))?.into())
+    })
+}
+
+/// The same matrix under another handle: what is written to one leaves the other as it is. Nothing is copied before
+/// one of the two is written. `*copy` gets the handle, NULL on failure; free it with sparring_matrix_free.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sparring_matrix_dup(
+    matrix: *const SparringMatrix,
+    copy: *mut *mut SparringMatrix,
+) -> SparringStatus {
+    ffi!({
+        // SAFETY: by the contract above `copy` points to room for a handle.
+        let out = unsafe { NewHandle::at(copy, "copy")? };
+        out.give(handle(matrix, "matrix")?.snapshot().into())
+    })
+}
+
+/// Removes all entries; the type, the shape and the memory in which it is stay. `device` is where it is. Pointers from
+/// sparring_matrix_borrow end here.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sparring_matrix_clear(
+    device: *const SparringDevice,
+    matrix: *mut SparringMatrix,
+) -> SparringStatus {
+    ffi!({ crate::operation::clear(device, matrix, "matrix") })
+}
+
+/// The value at row `i` and column `j` into `scalar`, which is of the matrix' type; where there is no entry, the scalar
+/// becomes empty. The matrix is in the processor's memory.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sparring_matrix_get(
+    matrix: *const SparringMatrix,
+    i: u64,
+    j: u64,
+    scalar: *mut SparringScalar,
+) -> SparringStatus {
+    ffi!({
+        let (matrix, scalar) = (handle(matrix, "matrix")?.snapshot(), handle(scalar, "scalar")?);
+        on_host("matrix", &matrix)?;
+        scalar.is_of("scalar", matrix.ty(), "the matrix'")?;
+        let (nrows, ncols) = matrix.shape();
+        for (name, index, axis, bound) in [("i", i, "nrows", nrows), ("j", j, "ncols", ncols)] {
+            if index >= bound as u64 {
+                let message = format!("{name} is {index}, not below {axis}, which is {bound}");
+                return Err(Fail { status: SparringStatus::SPARRING_INDEX_RANGE, message });
+            }
+        }
+        scalar.put(matrix.get(size(i, "i")?, size(j, "j")?)?);
+        Ok(())
+    })
+}
+
+/// A new matrix with the same entries, of values of another type: as floats the nearest, as integers the same numbers,
+/// as bool whether they are not 0. A value that the type does not hold is refused with its place: SPARRING_UNSUPPORTED;
+/// with `wrap` not 0 it is converted as C does, but that floats saturate and a NaN becomes 0. `*there` gets the handle,
+/// NULL on failure; free it with sparring_matrix_free.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sparring_matrix_cast(
+    matrix: *const SparringMatrix,
+    r#type: u32,
+    wrap: u32,
+    there: *mut *mut SparringMatrix,
+) -> SparringStatus {
+    ffi!({
+        // SAFETY: by the contract above `there` points to room for a handle.
+        let out = unsafe { NewHandle::at(there, "there")? };
+        let (matrix, ty) = (handle(matrix, "matrix")?.snapshot(), value_type(r#type)?);
+        on_host("matrix", &matrix)?;
+        let cast = if wrap == 0 { matrix.cast(ty) } else { matrix.wrapping_cast(ty) };
+        out.give(cast.map_err(|e| Fail::from(e).naming("matrix"))?.into())
     })
 }
 
@@ -249,8 +335,9 @@ pub(crate) fn arrays(matrix: &Matrix) -> Fallible<(&Pattern, Slice<'_>)> {
 }
 
 /// Lends the arrays of a matrix in the processor's memory, without a copy: nrows + 1 row pointers, nnz columns and nnz
-/// values of the matrix's type. Do not write to them. They are good until the matrix is freed or, on any thread, given
-/// as the result to sparring_plan_numeric_into. Each of `row_ptr`, `col_idx`, `values` may be NULL: not wanted.
+/// values of the matrix's type. Do not write to them. They are good until the matrix is freed or, on any thread,
+/// written by sparring_plan_numeric_into or as the c of an operation. Each of `row_ptr`, `col_idx`, `values` may be
+/// NULL: not wanted.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_matrix_borrow(
     matrix: *const SparringMatrix,

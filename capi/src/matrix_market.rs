@@ -12,6 +12,7 @@ use crate::guard::{Fail, Fallible};
 use crate::handle::handle;
 use crate::matrix::{SparringMatrix, arrays};
 use crate::memory::{NewHandle, input, text};
+use crate::sparse::Sparse;
 use crate::status::SparringStatus;
 use crate::types::value_type;
 

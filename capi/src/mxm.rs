@@ -12,6 +12,7 @@ use crate::handle::{Object, handle, release};
 use crate::matrix::SparringMatrix;
 use crate::memory::{NewHandle, choice, input, text, write, write_text};
 use crate::semirings::{self, SparringSemiring};
+use crate::sparse::Sparse;
 use crate::status::SparringStatus;
 use crate::types::{named, same_type};
 
@@ -254,12 +255,12 @@ pub(crate) unsafe fn values_into(
     // SAFETY: the caller's promise: a text is NULL or ends with a zero.
     let ring = unsafe { over.semiring(&a, &b)? };
     let mut slot = c.lock();
-    device.takes("c", &slot)?;
+    device.takes("c", &*slot)?;
     if slot.ty() != ring.ty() {
         let (found, given) = (named(slot.ty()), named(ring.ty()));
         return Err(Fail::of_type("c", format!("values are {found}, the semiring gives {given}")));
     }
-    if device.machine.holds(&slot) {
+    if device.machine.holds(&*slot) {
         // If someone reads `c` just now, this very call perhaps, they keep the old values, and `c` gets new ones.
         return device.machine.numeric_into(&plan.plan, &ring, &a, &b, &mut slot).map_err(of_product);
     }

@@ -1,57 +1,395 @@
-//! Operations on matrices by an operator of a name or a formula.
+//! The doors of the operations of GraphBLAS: each writes into an object that exists.
 
-use std::ffi::c_char;
-
-use sparring::Error;
-use sparring::runtime::{BinaryOp, Matrix, Op, Pairing};
+use sparring::runtime::{Op, Pairing};
+use sparring::spgemm::Options;
 
 use crate::device::SparringDevice;
 use crate::guard::{Fail, Fallible};
 use crate::handle::handle;
 use crate::matrix::SparringMatrix;
-use crate::memory::{NewHandle, text};
-use crate::semirings::of_name;
+use crate::operation::{SparringDescriptor, Write, reduce};
+use crate::operators::{SparringBinaryOp, SparringMonoid, SparringUnaryOp};
+use crate::scalar::SparringScalar;
+use crate::semirings::SparringSemiring;
+use crate::sparse::operand;
 use crate::status::SparringStatus;
+use crate::vector::SparringVector;
 
-/// C = A ∘ B for the pairs of entries that the pairing names; where `a` is.
-/// # Safety
-/// `op` is NULL or ends with a zero; `c` is NULL or points to room for a handle.
-unsafe fn pairs(
-    pairing: Pairing,
-    device: *const SparringDevice,
-    op: *const c_char,
-    (a, b): (*const SparringMatrix, *const SparringMatrix),
-    c: *mut *mut SparringMatrix,
-) -> Fallible {
-    // SAFETY: the caller's promise.
-    let (out, text) = unsafe { (NewHandle::at(c, "c")?, text(op, "op")?) };
-    let device = handle(device, "device")?;
-    let (a, b) = (handle(a, "a")?.snapshot(), handle(b, "b")?.snapshot());
-    device.takes("a", &a)?;
-    device.takes("b", &b)?;
-    let (of_a, of_b) = (a.ty(), b.ty());
-    let op = if of_a == of_b { BinaryOp::new(text, of_a) } else { BinaryOp::between(text, of_a, of_b) };
-    let op = op.map_err(|e| of_name(e, "op", |ty| BinaryOp::new(text, ty).is_ok()))?;
-    let made: Result<Matrix, Error> = device.machine.call(Op::Pairs(pairing, &op), (&a, &b)).eval();
-    let made = made.map_err(|e| Fail::of_operands(e, "a", "b"))?;
-    out.give(if a.is_on_host() { made.download()? } else { made }.into())
+/// A unary operator that has all that it reads.
+fn ready(op: *const SparringUnaryOp) -> Fallible<std::sync::Arc<SparringUnaryOp>> {
+    let op = handle(op, "op")?;
+    if op.op.takes_scalar().is_some() && !op.bound {
+        let message = format!("{} reads a scalar, which sparring_unary_op_with gives it", op.op);
+        return Err(Fail::argument("op", message));
+    }
+    Ok(op)
 }
 
-/// The Kronecker product C(i·p + k, j·q + l) = A(i, j) ∘ B(k, l), for each entry of `a` and each of `b`, by the
-/// operator of this name, as "times" or "plus", or by a formula of a and b, as "a + 2*b". `a` is m×n, `b` is p×q; the
-/// result is mp×nq, of the type that the operator gives. A name takes one type for both matrices, a formula may take
-/// two. Sizes that do not fit: SPARRING_INDEX_OVERFLOW, with the numbers. On a GPU the result is where `a` is. `*c`
-/// gets the handle of a new matrix, NULL on failure; free it with sparring_matrix_free.
+/// c⟨mask⟩ ⊙= A ⊕.⊗ B, the product of two matrices over a semiring: c(i, j) = A(i, k) ⊗ B(k, j) ⊕ …, over the k for
+/// which both have an entry, k in the order of the row of A; there is an entry where there is such a k. `a` is m×k, `b`
+/// k×n, c m×n, `a` and `b` of the types that the semiring takes, c of that which it gives. A product under a mask
+/// computes what the mask allows alone. For c, mask, accum and descriptor see SparringDescriptor.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn sparring_kronecker(
+#[allow(clippy::too_many_arguments, reason = "those of GraphBLAS")]
+pub unsafe extern "C" fn sparring_matrix_mxm(
     device: *const SparringDevice,
-    op: *const c_char,
+    c: *mut SparringMatrix,
+    mask: *const SparringMatrix,
+    accum: *const SparringBinaryOp,
+    ring: *const SparringSemiring,
     a: *const SparringMatrix,
     b: *const SparringMatrix,
-    c: *mut *mut SparringMatrix,
+    descriptor: *const SparringDescriptor,
 ) -> SparringStatus {
     ffi!({
-        // SAFETY: by the contract above.
-        unsafe { pairs(Pairing::Kronecker, device, op, (a, b), c) }
+        let ring = handle(ring, "ring")?;
+        let (a, b) = (Some(operand(a, "a")?), Some(operand(b, "b")?));
+        // SAFETY: by the contract above `descriptor` is NULL or points to a descriptor.
+        unsafe { Write { device, c, mask, accum, descriptor }.run(Op::Mxm(ring.semiring(), &Options::default()), a, b) }
     })
+}
+
+/// c⟨mask⟩ ⊙= A ⊕.⊗ b, a matrix times a vector over a semiring: c(i) = A(i, k) ⊗ b(k) ⊕ …, over the k for which both
+/// have an entry. `a` is m×n, `b` of length n, c of length m. For c, mask, accum and descriptor see SparringDescriptor.
+#[unsafe(no_mangle)]
+#[allow(clippy::too_many_arguments, reason = "those of GraphBLAS")]
+pub unsafe extern "C" fn sparring_vector_mxv(
+    device: *const SparringDevice,
+    c: *mut SparringVector,
+    mask: *const SparringVector,
+    accum: *const SparringBinaryOp,
+    ring: *const SparringSemiring,
+    a: *const SparringMatrix,
+    b: *const SparringVector,
+    descriptor: *const SparringDescriptor,
+) -> SparringStatus {
+    ffi!({
+        let ring = handle(ring, "ring")?;
+        let (a, b) = (Some(operand(a, "a")?), Some(operand(b, "b")?));
+        // SAFETY: by the contract above `descriptor` is NULL or points to a descriptor.
+        unsafe { Write { device, c, mask, accum, descriptor }.run(Op::Mxv(ring.semiring()), a, b) }
+    })
+}
+
+/// c⟨mask⟩ ⊙= a ⊕.⊗ B, a vector times a matrix over a semiring: c(j) = a(k) ⊗ B(k, j) ⊕ …, over the k for which both
+/// have an entry. `a` is of length m, `b` m×n, c of length n; it is `b` that descriptor.transpose_b transposes. For c,
+/// mask, accum and descriptor see SparringDescriptor.
+#[unsafe(no_mangle)]
+#[allow(clippy::too_many_arguments, reason = "those of GraphBLAS")]
+pub unsafe extern "C" fn sparring_vector_vxm(
+    device: *const SparringDevice,
+    c: *mut SparringVector,
+    mask: *const SparringVector,
+    accum: *const SparringBinaryOp,
+    ring: *const SparringSemiring,
+    a: *const SparringVector,
+    b: *const SparringMatrix,
+    descriptor: *const SparringDescriptor,
+) -> SparringStatus {
+    ffi!({
+        let ring = handle(ring, "ring")?;
+        let (a, b) = (Some(operand(a, "a")?), Some(operand(b, "b")?));
+        // SAFETY: by the contract above `descriptor` is NULL or points to a descriptor.
+        unsafe { Write { device, c, mask, accum, descriptor }.run(Op::Vxm(ring.semiring()), a, b) }
+    })
+}
+
+/// c⟨mask⟩ ⊙= A ∘ B of matrices, on the union of their entries: a ∘ b where both have one, and where one has, that
+/// entry. All are of one shape and one type, which the operator takes and gives. For c, mask, accum and descriptor see
+/// SparringDescriptor.
+#[unsafe(no_mangle)]
+#[allow(clippy::too_many_arguments, reason = "those of GraphBLAS")]
+pub unsafe extern "C" fn sparring_matrix_ewise_add(
+    device: *const SparringDevice,
+    c: *mut SparringMatrix,
+    mask: *const SparringMatrix,
+    accum: *const SparringBinaryOp,
+    op: *const SparringBinaryOp,
+    a: *const SparringMatrix,
+    b: *const SparringMatrix,
+    descriptor: *const SparringDescriptor,
+) -> SparringStatus {
+    ffi!({
+        let op = handle(op, "op")?;
+        let (a, b) = (Some(operand(a, "a")?), Some(operand(b, "b")?));
+        // SAFETY: by the contract above `descriptor` is NULL or points to a descriptor.
+        unsafe { Write { device, c, mask, accum, descriptor }.run(Op::EwiseAdd(&op.op), a, b) }
+    })
+}
+
+/// c⟨mask⟩ ⊙= A ∘ B of vectors, on the union of their entries: a ∘ b where both have one, and where one has, that
+/// entry. All are of one shape and one type, which the operator takes and gives. For c, mask, accum and descriptor see
+/// SparringDescriptor.
+#[unsafe(no_mangle)]
+#[allow(clippy::too_many_arguments, reason = "those of GraphBLAS")]
+pub unsafe extern "C" fn sparring_vector_ewise_add(
+    device: *const SparringDevice,
+    c: *mut SparringVector,
+    mask: *const SparringVector,
+    accum: *const SparringBinaryOp,
+    op: *const SparringBinaryOp,
+    a: *const SparringVector,
+    b: *const SparringVector,
+    descriptor: *const SparringDescriptor,
+) -> SparringStatus {
+    ffi!({
+        let op = handle(op, "op")?;
+        let (a, b) = (Some(operand(a, "a")?), Some(operand(b, "b")?));
+        // SAFETY: by the contract above `descriptor` is NULL or points to a descriptor.
+        unsafe { Write { device, c, mask, accum, descriptor }.run(Op::EwiseAdd(&op.op), a, b) }
+    })
+}
+
+/// c⟨mask⟩ ⊙= A ∘ B of matrices, on the intersection of their entries: a ∘ b where both have one. All are of one shape,
+/// `a` and `b` of the types that the operator takes, c of that which it gives. For c, mask, accum and descriptor see
+/// SparringDescriptor.
+#[unsafe(no_mangle)]
+#[allow(clippy::too_many_arguments, reason = "those of GraphBLAS")]
+pub unsafe extern "C" fn sparring_matrix_ewise_mult(
+    device: *const SparringDevice,
+    c: *mut SparringMatrix,
+    mask: *const SparringMatrix,
+    accum: *const SparringBinaryOp,
+    op: *const SparringBinaryOp,
+    a: *const SparringMatrix,
+    b: *const SparringMatrix,
+    descriptor: *const SparringDescriptor,
+) -> SparringStatus {
+    ffi!({
+        let op = handle(op, "op")?;
+        let (a, b) = (Some(operand(a, "a")?), Some(operand(b, "b")?));
+        // SAFETY: by the contract above `descriptor` is NULL or points to a descriptor.
+        unsafe { Write { device, c, mask, accum, descriptor }.run(Op::Pairs(Pairing::EwiseMult, &op.op), a, b) }
+    })
+}
+
+/// c⟨mask⟩ ⊙= A ∘ B of vectors, on the intersection of their entries: a ∘ b where both have one. All are of one shape,
+/// `a` and `b` of the types that the operator takes, c of that which it gives. For c, mask, accum and descriptor see
+/// SparringDescriptor.
+#[unsafe(no_mangle)]
+#[allow(clippy::too_many_arguments, reason = "those of GraphBLAS")]
+pub unsafe extern "C" fn sparring_vector_ewise_mult(
+    device: *const SparringDevice,
+    c: *mut SparringVector,
+    mask: *const SparringVector,
+    accum: *const SparringBinaryOp,
+    op: *const SparringBinaryOp,
+    a: *const SparringVector,
+    b: *const SparringVector,
+    descriptor: *const SparringDescriptor,
+) -> SparringStatus {
+    ffi!({
+        let op = handle(op, "op")?;
+        let (a, b) = (Some(operand(a, "a")?), Some(operand(b, "b")?));
+        // SAFETY: by the contract above `descriptor` is NULL or points to a descriptor.
+        unsafe { Write { device, c, mask, accum, descriptor }.run(Op::Pairs(Pairing::EwiseMult, &op.op), a, b) }
+    })
+}
+
+/// c⟨mask⟩ ⊙= the Kronecker product c(i·p + k, j·q + l) = A(i, j) ∘ B(k, l), for each entry of `a` and each of `b`. `a`
+/// is m×n, `b` p×q, c mp×nq, `a` and `b` of the types that the operator takes, c of that which it gives. For c, mask,
+/// accum and descriptor see SparringDescriptor.
+#[unsafe(no_mangle)]
+#[allow(clippy::too_many_arguments, reason = "those of GraphBLAS")]
+pub unsafe extern "C" fn sparring_matrix_kronecker(
+    device: *const SparringDevice,
+    c: *mut SparringMatrix,
+    mask: *const SparringMatrix,
+    accum: *const SparringBinaryOp,
+    op: *const SparringBinaryOp,
+    a: *const SparringMatrix,
+    b: *const SparringMatrix,
+    descriptor: *const SparringDescriptor,
+) -> SparringStatus {
+    ffi!({
+        let op = handle(op, "op")?;
+        let (a, b) = (Some(operand(a, "a")?), Some(operand(b, "b")?));
+        // SAFETY: by the contract above `descriptor` is NULL or points to a descriptor.
+        unsafe { Write { device, c, mask, accum, descriptor }.run(Op::Pairs(Pairing::Kronecker, &op.op), a, b) }
+    })
+}
+
+/// c⟨mask⟩ ⊙= f(A, s, i, j): the operator at every entry. c is of the shape of `a` and of the type that the operator
+/// gives; an operator that reads a scalar has it from sparring_unary_op_with. For c, mask, accum and descriptor see
+/// SparringDescriptor.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sparring_matrix_apply(
+    device: *const SparringDevice,
+    c: *mut SparringMatrix,
+    mask: *const SparringMatrix,
+    accum: *const SparringBinaryOp,
+    op: *const SparringUnaryOp,
+    a: *const SparringMatrix,
+    descriptor: *const SparringDescriptor,
+) -> SparringStatus {
+    ffi!({
+        let op = ready(op)?;
+        let a = Some(operand(a, "a")?);
+        // SAFETY: by the contract above `descriptor` is NULL or points to a descriptor.
+        unsafe { Write { device, c, mask, accum, descriptor }.run(Op::Apply(&op.op), a, None) }
+    })
+}
+
+/// c⟨mask⟩ ⊙= f(a, s, i, 0): the operator at every entry. c is of the shape of `a` and of the type that the operator
+/// gives; an operator that reads a scalar has it from sparring_unary_op_with. For c, mask, accum and descriptor see
+/// SparringDescriptor.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sparring_vector_apply(
+    device: *const SparringDevice,
+    c: *mut SparringVector,
+    mask: *const SparringVector,
+    accum: *const SparringBinaryOp,
+    op: *const SparringUnaryOp,
+    a: *const SparringVector,
+    descriptor: *const SparringDescriptor,
+) -> SparringStatus {
+    ffi!({
+        let op = ready(op)?;
+        let a = Some(operand(a, "a")?);
+        // SAFETY: by the contract above `descriptor` is NULL or points to a descriptor.
+        unsafe { Write { device, c, mask, accum, descriptor }.run(Op::Apply(&op.op), a, None) }
+    })
+}
+
+/// c⟨mask⟩ ⊙= the entries of `a` for which f(A, s, i, j) holds, as they are. The operator gives SPARRING_BOOL; c is of
+/// the shape and type of `a`. For c, mask, accum and descriptor see SparringDescriptor.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sparring_matrix_select(
+    device: *const SparringDevice,
+    c: *mut SparringMatrix,
+    mask: *const SparringMatrix,
+    accum: *const SparringBinaryOp,
+    op: *const SparringUnaryOp,
+    a: *const SparringMatrix,
+    descriptor: *const SparringDescriptor,
+) -> SparringStatus {
+    ffi!({
+        let op = ready(op)?;
+        let a = Some(operand(a, "a")?);
+        // SAFETY: by the contract above `descriptor` is NULL or points to a descriptor.
+        unsafe { Write { device, c, mask, accum, descriptor }.run(Op::Select(&op.op), a, None) }
+    })
+}
+
+/// c⟨mask⟩ ⊙= the entries of `a` for which f(a, s, i, 0) holds, as they are. The operator gives SPARRING_BOOL; c is of
+/// the shape and type of `a`. For c, mask, accum and descriptor see SparringDescriptor.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sparring_vector_select(
+    device: *const SparringDevice,
+    c: *mut SparringVector,
+    mask: *const SparringVector,
+    accum: *const SparringBinaryOp,
+    op: *const SparringUnaryOp,
+    a: *const SparringVector,
+    descriptor: *const SparringDescriptor,
+) -> SparringStatus {
+    ffi!({
+        let op = ready(op)?;
+        let a = Some(operand(a, "a")?);
+        // SAFETY: by the contract above `descriptor` is NULL or points to a descriptor.
+        unsafe { Write { device, c, mask, accum, descriptor }.run(Op::Select(&op.op), a, None) }
+    })
+}
+
+/// c⟨mask⟩ ⊙= ⊕ over each row of a matrix: c(i) = A(i, j) ⊕ …, where row i has an entry; over each column with
+/// descriptor.transpose_a. `a` is m×n, c of length m, both of the monoid's type. For c, mask, accum and descriptor see
+/// SparringDescriptor.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sparring_vector_reduce(
+    device: *const SparringDevice,
+    c: *mut SparringVector,
+    mask: *const SparringVector,
+    accum: *const SparringBinaryOp,
+    monoid: *const SparringMonoid,
+    a: *const SparringMatrix,
+    descriptor: *const SparringDescriptor,
+) -> SparringStatus {
+    ffi!({
+        let monoid = handle(monoid, "monoid")?;
+        let a = Some(operand(a, "a")?);
+        // SAFETY: by the contract above `descriptor` is NULL or points to a descriptor.
+        unsafe { Write { device, c, mask, accum, descriptor }.run(Op::ReduceRows(&monoid.monoid), a, None) }
+    })
+}
+
+/// c⟨mask⟩ ⊙= Aᵀ; with descriptor.transpose_a A itself. `a` is m×n, c n×m, of one type. For c, mask, accum and
+/// descriptor see SparringDescriptor.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sparring_matrix_transpose(
+    device: *const SparringDevice,
+    c: *mut SparringMatrix,
+    mask: *const SparringMatrix,
+    accum: *const SparringBinaryOp,
+    a: *const SparringMatrix,
+    descriptor: *const SparringDescriptor,
+) -> SparringStatus {
+    ffi!({
+        let a = Some(operand(a, "a")?);
+        // SAFETY: by the contract above `descriptor` is NULL or points to a descriptor.
+        unsafe { Write { device, c, mask, accum, descriptor }.run(Op::Transpose, a, None) }
+    })
+}
+
+/// c⟨mask⟩ ⊙= `a`: writes one matrix into another of its shape and type, under a mask or with an accumulator. For c,
+/// mask, accum and descriptor see SparringDescriptor.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sparring_matrix_update(
+    device: *const SparringDevice,
+    c: *mut SparringMatrix,
+    mask: *const SparringMatrix,
+    accum: *const SparringBinaryOp,
+    a: *const SparringMatrix,
+    descriptor: *const SparringDescriptor,
+) -> SparringStatus {
+    ffi!({
+        let a = Some(operand(a, "a")?);
+        // SAFETY: by the contract above `descriptor` is NULL or points to a descriptor.
+        unsafe { Write { device, c, mask, accum, descriptor }.run(Op::Identity, a, None) }
+    })
+}
+
+/// c⟨mask⟩ ⊙= `a`: writes one vector into another of its shape and type, under a mask or with an accumulator. For c,
+/// mask, accum and descriptor see SparringDescriptor.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sparring_vector_update(
+    device: *const SparringDevice,
+    c: *mut SparringVector,
+    mask: *const SparringVector,
+    accum: *const SparringBinaryOp,
+    a: *const SparringVector,
+    descriptor: *const SparringDescriptor,
+) -> SparringStatus {
+    ffi!({
+        let a = Some(operand(a, "a")?);
+        // SAFETY: by the contract above `descriptor` is NULL or points to a descriptor.
+        unsafe { Write { device, c, mask, accum, descriptor }.run(Op::Identity, a, None) }
+    })
+}
+
+/// scalar ⊙= ⊕ over all entries of a matrix, in an order that is the same in every run. Without entries the scalar
+/// becomes empty; with `accum`, which may be NULL, it stays as it is then, and an empty scalar takes what is found.
+/// `scalar` and `a` are of the monoid's type, which `accum` takes and gives.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sparring_matrix_reduce_scalar(
+    device: *const SparringDevice,
+    scalar: *mut SparringScalar,
+    accum: *const SparringBinaryOp,
+    monoid: *const SparringMonoid,
+    a: *const SparringMatrix,
+) -> SparringStatus {
+    ffi!({ reduce(device, scalar, accum, monoid, a) })
+}
+
+/// scalar ⊙= ⊕ over all entries of a vector, in an order that is the same in every run. Without entries the scalar
+/// becomes empty; with `accum`, which may be NULL, it stays as it is then, and an empty scalar takes what is found.
+/// `scalar` and `a` are of the monoid's type, which `accum` takes and gives.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sparring_vector_reduce_scalar(
+    device: *const SparringDevice,
+    scalar: *mut SparringScalar,
+    accum: *const SparringBinaryOp,
+    monoid: *const SparringMonoid,
+    a: *const SparringVector,
+) -> SparringStatus {
+    ffi!({ reduce(device, scalar, accum, monoid, a) })
 }

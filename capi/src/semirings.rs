@@ -29,6 +29,9 @@ impl Object for SparringSemiring {
 }
 
 impl SparringSemiring {
+    pub(crate) fn semiring(&self) -> &Semiring {
+        &self.semiring
+    }
     /// The semiring, if it takes values of these matrices.
     pub(crate) fn over(&self, a: &Matrix, b: &Matrix) -> Fallible<Semiring> {
         for (name, found, takes) in [("a", a.ty(), self.types[0]), ("b", b.ty(), self.types[1])] {

@@ -68,6 +68,8 @@ pub enum SparringStatus {
     SPARRING_PANIC = 102,
     /// Values are of a type that the operation or the semiring does not take, or not of that of the other operand.
     SPARRING_TYPE = 103,
+    /// A scalar that is empty was read.
+    SPARRING_NO_VALUE = 104,
 }
 
 use SparringStatus::*;
@@ -157,6 +159,7 @@ pub(crate) const ALL: &[(SparringStatus, &CStr)] = &[
     (SPARRING_NULL_POINTER, c"SPARRING_NULL_POINTER"),
     (SPARRING_PANIC, c"SPARRING_PANIC"),
     (SPARRING_TYPE, c"SPARRING_TYPE"),
+    (SPARRING_NO_VALUE, c"SPARRING_NO_VALUE"),
 ];
 
 /// Name of a status code, such as "SPARRING_SHAPE"; "unknown status" for a number that is none.

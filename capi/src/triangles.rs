@@ -10,6 +10,7 @@ use crate::guard::Fail;
 use crate::handle::handle;
 use crate::matrix::SparringMatrix;
 use crate::memory::{NewHandle, choice, room, write, write_text};
+use crate::sparse::Sparse;
 use crate::status::SparringStatus;
 
 /// How triangles are counted.

@@ -11,10 +11,24 @@ use common::{Libraries, compiler, here, succeed};
 
 /// Builds a program against both kinds of library: the paths of the two.
 fn programs(source: &str, test: &str) -> [PathBuf; 2] {
+    built(source, test, || compiler("CC", "cc", "-std=c11", &here().join("../include")))
+}
+
+/// The same of C++; none without its compiler.
+fn cpp_programs(source: &str, test: &str) -> Vec<PathBuf> {
+    let compiler = || compiler("CXX", "c++", "-std=c++17", &here().join("../include"));
+    if compiler().arg("--version").output().is_err() {
+        eprintln!("skipped: there is no C++ compiler");
+        return Vec::new();
+    }
+    built(source, test, compiler).into()
+}
+
+fn built(source: &str, test: &str, compiler: impl Fn() -> Command) -> [PathBuf; 2] {
     let libraries = Libraries::build();
     [("shared", false), ("static", true)].map(|(kind, statically)| {
         let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{test}-{kind}"));
-        let mut cc = compiler("CC", "cc", "-std=c11", &here().join("../include"));
+        let mut cc = compiler();
         succeed(cc.arg(here().join(source)).arg("-o").arg(&program).args(libraries.linked(statically)));
         program
     })
@@ -61,6 +75,49 @@ fn ways_and_shortest_ways() {
         assert_eq!(lines[2], "km: (0,3)=5 (1,0)=7 (2,0)=9 (3,1)=12 (3,2)=6");
         assert_eq!(lines[3], "minutes: (0,3)=4 (1,0)=3 (2,0)=4 (3,1)=5 (3,2)=8");
         assert_eq!(lines.len(), 4);
+    }
+}
+
+#[test]
+fn levels_and_ranks_of_a_web() {
+    for program in programs("../examples/c/graph.c", "graph") {
+        let text = String::from_utf8(succeed(&mut Command::new(&program)).stdout).expect("UTF-8");
+        assert_eq!(text, "393 of 500 pages within 9 links of page 498\npage 0 ranks first\n");
+    }
+}
+
+#[test]
+fn shortest_paths_in_cpp() {
+    for program in cpp_programs("../examples/cpp/graph.cpp", "graph-cpp") {
+        let text = String::from_utf8(succeed(&mut Command::new(&program)).stdout).expect("UTF-8");
+        let expected = "km: 0=0 1=7 2=1 3=5.5\nroads: 0=0 1=1 2=1 3=2\nlongest road: 7\nfrom 0 to 3: no road\n\
+                        SPARRING_SHAPE: mxv: shapes do not agree: a is 5×5, b is 4×1\n";
+        assert_eq!(text, expected);
+    }
+}
+
+#[test]
+fn owning_classes_as_cpp_sees_them() {
+    for program in cpp_programs("tests/cpp/owning.cpp", "owning") {
+        assert_eq!(succeed(&mut Command::new(&program)).stdout, b"ok\n");
+    }
+}
+
+/// What reads freed memory or leaks is seen by valgrind; `.ci/run valgrind` runs this with it required.
+#[test]
+fn programs_have_no_memory_errors() {
+    if Command::new("valgrind").arg("--version").output().is_err() {
+        assert!(std::env::var_os("SPARRING_REQUIRE_VALGRIND").is_none(), "there is no valgrind");
+        eprintln!("skipped: there is no valgrind");
+        return;
+    }
+    let [graph, _] = programs("../examples/c/graph.c", "graph-checked");
+    let owning = cpp_programs("tests/cpp/owning.cpp", "owning-checked").into_iter().next();
+    for program in [Some(graph), owning].into_iter().flatten() {
+        let mut valgrind = Command::new("valgrind");
+        valgrind.args(["--quiet", "--error-exitcode=99", "--errors-for-leak-kinds=definite", "--leak-check=full"]);
+        valgrind.arg(format!("--suppressions={}", here().join("../.ci/valgrind.supp").display()));
+        succeed(valgrind.arg("--show-leak-kinds=definite").arg(program));
     }
 }
 
@@ -167,8 +224,17 @@ fn prototypes() -> Vec<(String, Vec<(String, String)>)> {
 }
 
 /// An argument that is as it should be, or room for what a function writes.
-fn good((ty, name): &(String, String), at: usize) -> String {
+fn good(function: &str, (ty, name): &(String, String), at: usize) -> String {
     match (ty.matches('*').count(), name.as_str()) {
+        (1, "a" | "b" | "c" | "vector" | "mask") if ty.contains("Vector") => "v".into(),
+        (1, "scalar" | "alpha" | "beta") if ty.contains("Scalar") => "s".into(),
+        (_, "aggregate") => "SPARRING_COUNT".into(),
+        (1, "accum" | "op" | "dup") if ty.contains("BinaryOp") => "plus".into(),
+        (1, "op") if function == "unary_op_with" => "above".into(),
+        (1, "op") if function.ends_with("_select") => "holds".into(),
+        (1, "op") => "twice".into(),
+        (1, "monoid") => "sum".into(),
+        (1, "text") => "\"plus\"".into(),
         (1, "device") => "cpu".into(),
         (1, "plan") => "plan".into(),
         (1, "ring") => "ring".into(),
@@ -181,7 +247,7 @@ fn good((ty, name): &(String, String), at: usize) -> String {
         (1, "dims") => "dims".into(),
         (2, "indices") => "(void *)lists".into(),
         (2, "factors") => "(void *)factors".into(),
-        (1, "matrix" | "a" | "b" | "c" | "x") => "m".into(),
+        (1, "matrix" | "a" | "b" | "c" | "x" | "mask") => "m".into(),
         (1, "name") => "\"cpu\"".into(),
         (1, "semiring") => "\"plus_times\"".into(),
         (1, "metric") => "\"manhattan\"".into(),
@@ -197,7 +263,12 @@ fn good((ty, name): &(String, String), at: usize) -> String {
 
 /// Whether a function takes NULL for this argument.
 fn may_be_null(function: &str, argument: &str) -> bool {
-    matches!(argument, "options" | "length" | "alpha" | "beta")
+    matches!(argument, "options" | "length" | "mask" | "accum" | "descriptor" | "dup")
+        || matches!(argument, "alpha" | "beta") && !function.ends_with("_ewise_union")
+        || matches!(argument, "rows" | "cols" | "indices")
+            && ["_extract", "_assign", "_scatter"].iter().any(|part| function.contains(part))
+        || matches!(function, "scalar_new" | "scalar_set") && argument == "value"
+        || function == "vector_entries" && argument != "vector"
         || argument == "y" && function != "index_new"
         || function.ends_with("_free")
         || matches!(function, "matrix_copy" | "matrix_borrow") && argument != "matrix"
@@ -217,7 +288,7 @@ fn every_function_names_the_argument_that_is_null() {
             if !ty.contains('*') || may_be_null(function, name) {
                 continue;
             }
-            let value = |(i, a)| if i == at { "NULL".into() } else { good(a, i) };
+            let value = |(i, a)| if i == at { "NULL".into() } else { good(function, a, i) };
             let values: Vec<String> = arguments.iter().enumerate().map(value).collect();
             calls += &format!("    SAY({function}, {});\n", values.join(", "));
             expected += &format!("{function}: SPARRING_NULL_POINTER, {name} is NULL\n");
@@ -233,8 +304,16 @@ fn every_function_names_the_argument_that_is_null() {
          SparringTensor *t;\n    SparringMttkrp *products;\n    static uint64_t dims[1] = {{1}}, list[1];\n    uint64_t *lists[1] = {{list}};\n    \
          static double ones[1] = {{1}};\n    double *factors[1] = {{ones}};\n    \
          SparringEinsumPlan *einsum;\n    SparringIndex *rows;\n    const SparringLayout none = {{0}};\n    \
+         SparringVector *v;\n    SparringScalar *s;\n    SparringBinaryOp *plus;\n    SparringUnaryOp *twice, *above, *holds;\n    \
+         SparringMonoid *sum;\n    \
          if (sparring_device_new(\"cpu\", 1, 0, &cpu) || sparring_matrix_from_coo(SPARRING_F64, 1, 1, i, i, x, 1, &m)\n        \
          || sparring_plan_new(cpu, m, m, NULL, &plan)\n        \
+         || sparring_vector_from_dense(SPARRING_F64, x, 1, &v) || sparring_scalar_new(SPARRING_F64, x, &s)\n        \
+         || sparring_binary_op_new(\"plus\", SPARRING_F64, SPARRING_F64, &plus)\n        \
+         || sparring_unary_op_new(\"a + a\", SPARRING_F64, 0, &twice)\n        \
+         || sparring_unary_op_new(\"a > s\", SPARRING_F64, 0, &above)\n        \
+         || sparring_unary_op_new(\"a > 1\", SPARRING_F64, 0, &holds)\n        \
+         || sparring_monoid_new(\"plus\", SPARRING_F64, &sum)\n        \
          || sparring_semiring_new(\"min_plus\", SPARRING_F64, SPARRING_F64, &ring)\n        \
          || sparring_index_new(cpu, \"manhattan\", m, NULL, &rows)\n        \
          || sparring_arrays_new(SPARRING_F64, 1, 1, 1, (void *)room[0], (void *)room[1], (void *)room[2], &arrays)\n        \
@@ -264,15 +343,9 @@ fn every_function_of_the_header_links_in_c11() {
 
 #[test]
 fn every_function_of_the_header_links_in_cpp17() {
-    let mut probe = compiler("CXX", "c++", "-std=c++17", &here().join("../include"));
-    if probe.arg("--version").output().is_err() {
-        eprintln!("skipped: there is no C++ compiler");
-        return;
-    }
-    let dir = Path::new(env!("CARGO_TARGET_TMPDIR"));
-    let (source, program) = (dir.join("every.cpp"), dir.join("every-cpp"));
+    let source = Path::new(env!("CARGO_TARGET_TMPDIR")).join("every.cpp");
     std::fs::write(&source, every_function()).expect("a file");
-    let mut cxx = compiler("CXX", "c++", "-std=c++17", &here().join("../include"));
-    succeed(cxx.arg(&source).arg("-o").arg(&program).args(Libraries::build().linked(false)));
-    succeed(&mut Command::new(&program));
+    for program in cpp_programs(source.to_str().expect("UTF-8"), "every-cpp") {
+        succeed(&mut Command::new(&program));
+    }
 }

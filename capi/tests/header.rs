@@ -5,20 +5,26 @@
 use std::path::Path;
 
 /// The sources with items for C, in the order of the header.
-const SOURCES: [&str; 20] = [
+const SOURCES: [&str; 26] = [
     "status",
     "guard",
     "handle",
     "device",
     "types",
     "matrix",
+    "vector",
+    "scalar",
     "arrays",
     "foreign",
     "matrix_market",
     "semirings",
+    "operators",
     "mxm",
     "mxm_with",
+    "operation",
     "operations",
+    "assign",
+    "parts",
     "triangles",
     "distances",
     "index",

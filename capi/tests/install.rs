@@ -77,6 +77,8 @@ fn programs_find_what_is_installed() {
         assert!(size(&installed) < size(&libraries.shared), "the shared library is not stripped");
         assert!(size(&libdir.join("libsparring.a")) < size(&libraries.archive), "the archive is not stripped");
     }
+    let owning = fs::read(here().join("../include/sparring.hpp")).expect("the C++ header");
+    assert_eq!(fs::read(prefix.join("include/sparring.hpp")).expect("it is installed"), owning);
     let source = folder.0.join("program.c");
     fs::write(&source, PROGRAM).expect("a file");
     by_pkg_config(&folder.0, &source, &libdir);

@@ -16,9 +16,12 @@ mod foreign;
 mod matrices;
 mod mttkrp;
 mod operations;
+mod operators;
+mod parts;
 mod products;
 mod tensors;
 mod triangles;
+mod vectors;
 
 use std::ffi::{CStr, c_char, c_void};
 use std::ptr::{null, null_mut};
@@ -26,8 +29,12 @@ use std::ptr::{null, null_mut};
 use crate::device::*;
 use crate::guard::*;
 use crate::matrix::*;
+use crate::operations::*;
+use crate::operators::*;
+use crate::scalar::*;
 use crate::status::SparringStatus::{self, *};
 use crate::types::SparringType::{self, *};
+use crate::vector::*;
 
 fn text(p: *const c_char) -> String {
     unsafe { CStr::from_ptr(p) }.to_str().expect("UTF-8").to_owned()
@@ -88,4 +95,67 @@ fn copy<T: Default + Clone>(m: *const SparringMatrix) -> (Vec<u64>, Vec<u32>, Ve
 /// [0 2 0; 1 0 3] as doubles.
 fn small() -> *mut SparringMatrix {
     csr(SPARRING_F64, 2, 3, &[0, 1, 3], &[1, 0, 2], &[2.0, 1.0, 3.0])
+}
+
+/// A vector of any type.
+#[track_caller]
+fn vector<T>(ty: SparringType, len: u64, indices: &[u64], values: &[T]) -> *mut SparringVector {
+    assert_eq!(indices.len(), values.len());
+    let (mut v, nvals) = (null_mut(), indices.len() as u64);
+    let (indices, values) = (indices.as_ptr(), values.as_ptr().cast());
+    ok(unsafe { sparring_vector_from_entries(ty as u32, len, indices, values, nvals, &mut v) });
+    v
+}
+
+/// Indices and values, copied out.
+#[track_caller]
+fn entries<T: Default + Clone>(v: *const SparringVector) -> (Vec<u64>, Vec<T>) {
+    let mut nvals = 0;
+    ok(unsafe { sparring_vector_nvals(v, &mut nvals) });
+    let (mut i, mut x) = (vec![0; nvals as usize], vec![T::default(); nvals as usize]);
+    ok(unsafe { sparring_vector_entries(v, i.as_mut_ptr(), x.as_mut_ptr().cast(), nvals) });
+    (i, x)
+}
+
+fn empty_scalar(ty: SparringType) -> *mut SparringScalar {
+    let mut s = null_mut();
+    ok(unsafe { sparring_scalar_new(ty as u32, null(), &mut s) });
+    s
+}
+
+fn scalar<T>(ty: SparringType, value: T) -> *mut SparringScalar {
+    let mut s = null_mut();
+    ok(unsafe { sparring_scalar_new(ty as u32, (&raw const value).cast(), &mut s) });
+    s
+}
+
+/// The value of a scalar that has one.
+fn value<T: Default>(s: *const SparringScalar) -> Option<T> {
+    let (mut nvals, mut value) = (0, T::default());
+    ok(unsafe { sparring_scalar_nvals(s, &mut nvals) });
+    (nvals == 1).then(|| {
+        ok(unsafe { sparring_scalar_get(s, (&raw mut value).cast()) });
+        value
+    })
+}
+
+#[track_caller]
+fn binary(name: &CStr, a: SparringType, b: SparringType) -> *mut SparringBinaryOp {
+    let mut op = null_mut();
+    ok(unsafe { sparring_binary_op_new(name.as_ptr(), a as u32, b as u32, &mut op) });
+    op
+}
+
+#[track_caller]
+fn unary(name: &CStr, ty: SparringType, s: u32) -> *mut SparringUnaryOp {
+    let mut op = null_mut();
+    ok(unsafe { sparring_unary_op_new(name.as_ptr(), ty as u32, s, &mut op) });
+    op
+}
+
+#[track_caller]
+fn monoid(name: &CStr, ty: SparringType) -> *mut SparringMonoid {
+    let mut monoid = null_mut();
+    ok(unsafe { sparring_monoid_new(name.as_ptr(), ty as u32, &mut monoid) });
+    monoid
 }

@@ -1,64 +1,344 @@
-//! Operations by an operator through the border.
+//! Operations of GraphBLAS through the border.
 
 use super::*;
-use crate::operations::sparring_kronecker;
+use crate::operation::SparringDescriptor;
+use crate::semirings::{SparringSemiring, sparring_semiring_free, sparring_semiring_new};
 
-fn kronecker(
-    device: *const SparringDevice,
-    op: &CStr,
-    a: *const SparringMatrix,
-    b: *const SparringMatrix,
-) -> (SparringStatus, *mut SparringMatrix) {
-    let mut c = null_mut();
-    let status = unsafe { sparring_kronecker(device, op.as_ptr(), a, b, &mut c) };
-    (status, c)
+fn ring(name: &CStr, a: SparringType, b: SparringType) -> *mut SparringSemiring {
+    let mut ring = null_mut();
+    ok(unsafe { sparring_semiring_new(name.as_ptr(), a as u32, b as u32, &mut ring) });
+    ring
+}
+
+fn new(ty: SparringType, nrows: u64, ncols: u64) -> *mut SparringMatrix {
+    let mut m = null_mut();
+    ok(unsafe { sparring_matrix_new(ty as u32, nrows, ncols, &mut m) });
+    m
+}
+
+/// The entries of a matrix of int64_t as (row, column, value).
+#[track_caller]
+fn triplets(m: *const SparringMatrix) -> Vec<(usize, u32, i64)> {
+    let (p, j, x) = copy::<i64>(m);
+    let row = |at: usize| p.iter().rposition(|&start| start as usize <= at).unwrap();
+    j.into_iter().zip(x).enumerate().map(|(at, (j, x))| (row(at), j, x)).collect()
+}
+
+/// What the tests below work on, all of int64_t.
+struct Things {
+    cpu: *mut SparringDevice,
+    /// [1 2; . 3].
+    a: *mut SparringMatrix,
+    /// [. 10; 20 30].
+    b: *mut SparringMatrix,
+    /// (5, .) and (7, 11).
+    x: *mut SparringVector,
+    y: *mut SparringVector,
+    ring: *mut SparringSemiring,
+    plus: *mut SparringBinaryOp,
+    minus: *mut SparringBinaryOp,
+    square: *mut SparringUnaryOp,
+    below: *mut SparringUnaryOp,
+    sum: *mut SparringMonoid,
+}
+
+impl Things {
+    fn new() -> Self {
+        Self {
+            cpu: cpu(2, 0),
+            a: csr(SPARRING_I64, 2, 2, &[0, 2, 3], &[0, 1, 1], &[1i64, 2, 3]),
+            b: csr(SPARRING_I64, 2, 2, &[0, 1, 3], &[1, 0, 1], &[10i64, 20, 30]),
+            x: vector(SPARRING_I64, 2, &[0], &[5i64]),
+            y: vector(SPARRING_I64, 2, &[0, 1], &[7i64, 11]),
+            ring: ring(c"plus_times", SPARRING_I64, SPARRING_I64),
+            plus: binary(c"plus", SPARRING_I64, SPARRING_I64),
+            minus: binary(c"minus", SPARRING_I64, SPARRING_I64),
+            square: unary(c"a * a", SPARRING_I64, 0),
+            below: unary(c"a < 3", SPARRING_I64, 0),
+            sum: monoid(c"plus", SPARRING_I64),
+        }
+    }
+    /// What a call writes into an empty 2×2 matrix.
+    #[track_caller]
+    fn matrix(&self, call: impl FnOnce(*mut SparringMatrix) -> SparringStatus) -> Vec<(usize, u32, i64)> {
+        let c = new(SPARRING_I64, 2, 2);
+        ok(call(c));
+        let found = triplets(c);
+        ok(sparring_matrix_free(c));
+        found
+    }
+    /// What a call writes into an empty vector of length 2.
+    #[track_caller]
+    fn vector(&self, call: impl FnOnce(*mut SparringVector) -> SparringStatus) -> Vec<(u64, i64)> {
+        let c = vector::<i64>(SPARRING_I64, 2, &[], &[]);
+        ok(call(c));
+        let (i, x) = entries::<i64>(c);
+        ok(sparring_vector_free(c));
+        i.into_iter().zip(x).collect()
+    }
+}
+
+impl Drop for Things {
+    fn drop(&mut self) {
+        ok(sparring_matrix_free(self.a));
+        ok(sparring_matrix_free(self.b));
+        ok(sparring_vector_free(self.x));
+        ok(sparring_vector_free(self.y));
+        ok(sparring_semiring_free(self.ring));
+        ok(sparring_binary_op_free(self.plus));
+        ok(sparring_binary_op_free(self.minus));
+        ok(sparring_unary_op_free(self.square));
+        ok(sparring_unary_op_free(self.below));
+        ok(sparring_monoid_free(self.sum));
+        ok(sparring_device_free(self.cpu));
+    }
+}
+
+const TRANSPOSE_A: SparringDescriptor =
+    SparringDescriptor { structure: 0, complement: 0, replace: 0, transpose_a: 1, transpose_b: 0 };
+const TRANSPOSE_B: SparringDescriptor = SparringDescriptor { transpose_a: 0, transpose_b: 1, ..TRANSPOSE_A };
+
+#[test]
+fn every_operation_on_matrices_computes() {
+    let t = Things::new();
+    let (cpu, a, b, n, o) = (t.cpu, t.a, t.b, null(), null());
+    let call = |c| unsafe { sparring_matrix_mxm(cpu, c, n, o, t.ring, a, b, null()) };
+    assert_eq!(t.matrix(call), [(0, 0, 40), (0, 1, 70), (1, 0, 60), (1, 1, 90)]);
+    let call = |c| unsafe { sparring_matrix_mxm(cpu, c, n, o, t.ring, a, b, &TRANSPOSE_B) };
+    assert_eq!(t.matrix(call), [(0, 0, 20), (0, 1, 80), (1, 0, 30), (1, 1, 90)]);
+    let call = |c| unsafe { sparring_matrix_ewise_add(cpu, c, n, o, t.minus, a, b, null()) };
+    assert_eq!(t.matrix(call), [(0, 0, 1), (0, 1, -8), (1, 0, 20), (1, 1, -27)]);
+    let call = |c| unsafe { sparring_matrix_ewise_mult(cpu, c, n, o, t.minus, a, b, &TRANSPOSE_A) };
+    assert_eq!(t.matrix(call), [(1, 0, -18), (1, 1, -27)]);
+    let call = |c| unsafe { sparring_matrix_apply(cpu, c, n, o, t.square, a, null()) };
+    assert_eq!(t.matrix(call), [(0, 0, 1), (0, 1, 4), (1, 1, 9)]);
+    let call = |c| unsafe { sparring_matrix_select(cpu, c, n, o, t.below, a, &TRANSPOSE_A) };
+    assert_eq!(t.matrix(call), [(0, 0, 1), (1, 0, 2)]);
+    let call = |c| unsafe { sparring_matrix_transpose(cpu, c, n, o, a, null()) };
+    assert_eq!(t.matrix(call), [(0, 0, 1), (1, 0, 2), (1, 1, 3)]);
+    let call = |c| unsafe { sparring_matrix_transpose(cpu, c, n, o, a, &TRANSPOSE_A) };
+    assert_eq!(t.matrix(call), [(0, 0, 1), (0, 1, 2), (1, 1, 3)]);
+    let call = |c| unsafe { sparring_matrix_update(cpu, c, n, o, a, null()) };
+    assert_eq!(t.matrix(call), [(0, 0, 1), (0, 1, 2), (1, 1, 3)]);
+    let (row, c) = (csr(SPARRING_I64, 1, 2, &[0, 2], &[0, 1], &[1i64, 2]), new(SPARRING_I64, 2, 4));
+    ok(unsafe { sparring_matrix_kronecker(cpu, c, n, o, t.plus, row, b, null()) });
+    assert_eq!(triplets(c), [(0, 1, 11), (0, 3, 12), (1, 0, 21), (1, 1, 31), (1, 2, 22), (1, 3, 32)]);
+    ok(sparring_matrix_free(row));
+    ok(sparring_matrix_free(c));
 }
 
 #[test]
-fn a_kronecker_product_has_each_pair_of_entries() {
-    let cpu = cpu(2, 0);
-    // [1 2] and [. 3; 4 .].
-    let a = csr(SPARRING_I64, 1, 2, &[0, 2], &[0, 1], &[1i64, 2]);
-    let b = csr(SPARRING_I64, 2, 2, &[0, 1, 2], &[1, 0], &[3i64, 4]);
-    let (status, c) = kronecker(cpu, c"times", a, b);
-    ok(status);
-    assert_eq!(copy::<i64>(c), (vec![0, 2, 4], vec![1, 3, 0, 2], vec![3, 6, 4, 8]));
-    ok(sparring_matrix_free(c));
-    let (status, c) = kronecker(cpu, c"a < b - 1", a, b);
-    ok(status);
-    assert_eq!(copy::<bool>(c).2, [true, false, true, true]);
-    ok(sparring_matrix_free(c));
-    // A formula may take two types.
-    let f = csr(SPARRING_F64, 1, 1, &[0, 1], &[0], &[0.5f64]);
-    let (status, c) = kronecker(cpu, c"f64(a) * b", a, f);
-    ok(status);
-    assert_eq!(copy::<f64>(c).2, [0.5, 1.0]);
-    for m in [c, a, b, f] {
-        ok(sparring_matrix_free(m));
+fn every_operation_on_vectors_computes() {
+    let t = Things::new();
+    let (cpu, a, x, y, n, o) = (t.cpu, t.a, t.x, t.y, null(), null());
+    let call = |c| unsafe { sparring_vector_mxv(cpu, c, n, o, t.ring, a, y, null()) };
+    assert_eq!(t.vector(call), [(0, 29), (1, 33)]);
+    let call = |c| unsafe { sparring_vector_mxv(cpu, c, n, o, t.ring, a, x, null()) };
+    assert_eq!(t.vector(call), [(0, 5)]);
+    let call = |c| unsafe { sparring_vector_vxm(cpu, c, n, o, t.ring, y, a, null()) };
+    assert_eq!(t.vector(call), [(0, 7), (1, 47)]);
+    let call = |c| unsafe { sparring_vector_vxm(cpu, c, n, o, t.ring, y, a, &TRANSPOSE_B) };
+    assert_eq!(t.vector(call), [(0, 29), (1, 33)]);
+    let call = |c| unsafe { sparring_vector_ewise_add(cpu, c, n, o, t.minus, x, y, null()) };
+    assert_eq!(t.vector(call), [(0, -2), (1, 11)]);
+    let call = |c| unsafe { sparring_vector_ewise_mult(cpu, c, n, o, t.minus, x, y, null()) };
+    assert_eq!(t.vector(call), [(0, -2)]);
+    let call = |c| unsafe { sparring_vector_apply(cpu, c, n, o, t.square, y, null()) };
+    assert_eq!(t.vector(call), [(0, 49), (1, 121)]);
+    let odd = unary(c"a > 7", SPARRING_I64, 0);
+    let call = |c| unsafe { sparring_vector_select(cpu, c, n, o, odd, y, null()) };
+    assert_eq!(t.vector(call), [(1, 11)]);
+    ok(sparring_unary_op_free(odd));
+    let call = |c| unsafe { sparring_vector_reduce(cpu, c, n, o, t.sum, a, null()) };
+    assert_eq!(t.vector(call), [(0, 3), (1, 3)]);
+    let call = |c| unsafe { sparring_vector_reduce(cpu, c, n, o, t.sum, a, &TRANSPOSE_A) };
+    assert_eq!(t.vector(call), [(0, 1), (1, 5)]);
+    let call = |c| unsafe { sparring_vector_update(cpu, c, n, o, y, null()) };
+    assert_eq!(t.vector(call), [(0, 7), (1, 11)]);
+}
+
+/// c⟨mask⟩ ⊙= t for c = (100, 200, .), t = (1, ., 3) and a mask of (0, 1, 1), by the definition.
+#[test]
+fn masks_accumulators_and_replace_are_those_of_graphblas() {
+    let t = Things::new();
+    let source = vector(SPARRING_I64, 4, &[0, 2, 3], &[1i64, 3, 4]);
+    // A stored zero at 0, and no entry at 3.
+    let mask = vector(SPARRING_I64, 4, &[0, 1, 2], &[0i64, 9, 9]);
+    let before = [Some(100), Some(200), None, Some(400)];
+    let of_t = [Some(1), None, Some(3), Some(4)];
+    for choice in 0..32u32 {
+        let bit = |k: u32| choice >> k & 1;
+        let d = SparringDescriptor { structure: bit(0), complement: bit(1), replace: bit(2), ..Default::default() };
+        let (masked, accumulated) = (bit(3) == 1, bit(4) == 1);
+        if !masked && d.complement == 1 {
+            continue;
+        }
+        let allows = |i: usize| {
+            let named = if d.structure == 1 { i < 3 } else { i == 1 || i == 2 };
+            !masked || named != (d.complement == 1)
+        };
+        let expected: Vec<(u64, i64)> = (0..4usize)
+            .filter_map(|i| {
+                let written = match (accumulated, before[i], of_t[i]) {
+                    (false, _, t) => t,
+                    (true, Some(c), Some(t)) => Some(c - t),
+                    (true, c, t) => c.or(t),
+                };
+                let kept = if masked && d.replace == 1 { None } else { before[i] };
+                Some((i as u64, if allows(i) { written } else { kept }?))
+            })
+            .collect();
+        let c = vector(SPARRING_I64, 4, &[0, 1, 3], &[100i64, 200, 400]);
+        let (mask, accum) = (if masked { mask } else { null_mut() }, if accumulated { t.minus } else { null_mut() });
+        ok(unsafe { sparring_vector_update(t.cpu, c, mask, accum, source, &d) });
+        let (i, x) = entries::<i64>(c);
+        assert_eq!(i.into_iter().zip(x).collect::<Vec<_>>(), expected, "{d:?}, {masked}, {accumulated}");
+        ok(sparring_vector_free(c));
     }
-    ok(sparring_device_free(cpu));
+    // The result may be an operand and the mask, of vectors and of matrices.
+    ok(unsafe { sparring_vector_ewise_add(t.cpu, source, source, t.plus, t.plus, source, source, null()) });
+    assert_eq!(entries::<i64>(source), (vec![0, 2, 3], vec![3, 9, 12]));
+    ok(unsafe { sparring_matrix_mxm(t.cpu, t.a, t.a, null(), t.ring, t.a, t.a, null()) });
+    assert_eq!(triplets(t.a), [(0, 0, 1), (0, 1, 8), (1, 1, 9)]);
+    for v in [source, mask] {
+        ok(sparring_vector_free(v));
+    }
 }
 
 #[test]
-fn what_does_not_fit_is_refused() {
-    let (cpu, a) = (cpu(1, 0), small());
-    let (status, c) = kronecker(cpu, c"tims", a, a);
-    assert!(c.is_null());
-    assert!(refused(status, SPARRING_ARGUMENT).starts_with("op: "), "a name that is none");
-    // Complex numbers have no order.
-    let z = csr(SPARRING_COMPLEX_F64, 1, 1, &[0, 1], &[0], &[[1.0f64, 0.0]]);
-    assert!(refused(kronecker(cpu, c"min", z, z).0, SPARRING_TYPE).starts_with("op: "));
-    ok(sparring_matrix_free(z));
-    let wide = csr::<f64>(SPARRING_F64, 1, 1 << 20, &[0, 0], &[], &[]);
-    let message = refused(kronecker(cpu, c"times", wide, wide).0, SPARRING_INDEX_OVERFLOW);
-    assert!(message.contains("columns of a Kronecker product") && message.contains("1099511627776"), "{message}");
-    assert!(refused(kronecker(null(), c"times", a, a).0, SPARRING_NULL_POINTER).starts_with("device"));
-    let e = unsafe { sparring_kronecker(cpu, c"times".as_ptr(), a, a, null_mut()) };
-    assert_eq!(refused(e, SPARRING_NULL_POINTER), "c is NULL");
-    let e = unsafe { sparring_kronecker(cpu, null(), a, a, &mut null_mut()) };
-    assert_eq!(refused(e, SPARRING_NULL_POINTER), "op is NULL");
-    for m in [a, wide] {
+fn folds_to_a_scalar_tell_nothing_from_the_identity() {
+    let t = Things::new();
+    let s = empty_scalar(SPARRING_I64);
+    ok(unsafe { sparring_matrix_reduce_scalar(t.cpu, s, null(), t.sum, t.a) });
+    assert_eq!(value::<i64>(s), Some(6));
+    ok(unsafe { sparring_vector_reduce_scalar(t.cpu, s, t.minus, t.sum, t.y) });
+    assert_eq!(value::<i64>(s), Some(6 - 18));
+    // Nothing leaves an accumulated scalar as it is, and empties another.
+    let none = vector::<i64>(SPARRING_I64, 2, &[], &[]);
+    ok(unsafe { sparring_vector_reduce_scalar(t.cpu, s, t.minus, t.sum, none) });
+    assert_eq!(value::<i64>(s), Some(-12));
+    ok(unsafe { sparring_vector_reduce_scalar(t.cpu, s, null(), t.sum, none) });
+    assert_eq!(value::<i64>(s), None);
+    // An empty scalar takes what is found.
+    ok(unsafe { sparring_vector_reduce_scalar(t.cpu, s, t.minus, t.sum, t.y) });
+    assert_eq!(value::<i64>(s), Some(18));
+    let real = empty_scalar(SPARRING_F64);
+    let e = refused(unsafe { sparring_vector_reduce_scalar(t.cpu, real, null(), t.sum, t.y) }, SPARRING_TYPE);
+    assert_eq!(e, "scalar: it is of SPARRING_F64, the monoid's type is SPARRING_I64");
+    let sum = monoid(c"plus", SPARRING_F64);
+    let e = refused(unsafe { sparring_matrix_reduce_scalar(t.cpu, real, null(), sum, t.a) }, SPARRING_TYPE);
+    assert_eq!(e, "a: values are SPARRING_I64, those of plus SPARRING_F64");
+    let less = binary(c"a < b", SPARRING_I64, SPARRING_I64);
+    let e = refused(unsafe { sparring_matrix_reduce_scalar(t.cpu, s, less, t.sum, t.a) }, SPARRING_TYPE);
+    assert!(e.starts_with("accum: a < b takes SPARRING_I64 and SPARRING_I64 and gives SPARRING_BOOL"), "{e}");
+    ok(sparring_binary_op_free(less));
+    ok(sparring_monoid_free(sum));
+    ok(sparring_vector_free(none));
+    for s in [s, real] {
+        ok(sparring_scalar_free(s));
+    }
+}
+
+#[test]
+fn what_does_not_fit_is_refused_by_its_name() {
+    let t = Things::new();
+    let c = new(SPARRING_I64, 2, 2);
+    let mut said = Vec::new();
+    let mut says = |status: SparringStatus, expected: SparringStatus, words: &str| {
+        let message = refused(status, expected);
+        assert!(message.starts_with(words), "{message:?} is not: {words}");
+        said.push(message);
+    };
+    let f = small();
+    let wide = new(SPARRING_I64, 2, 3);
+    let long = vector::<i64>(SPARRING_I64, 3, &[], &[]);
+    unsafe {
+        // Types.
+        let call = sparring_matrix_mxm(t.cpu, c, null(), null(), t.ring, t.a, f, null());
+        says(call, SPARRING_TYPE, "b: values are SPARRING_F64, those of plus_times SPARRING_I64");
+        let call = sparring_matrix_ewise_add(t.cpu, c, null(), null(), t.plus, f, t.a, null());
+        says(call, SPARRING_TYPE, "a: values are SPARRING_F64, those of plus SPARRING_I64");
+        let call = sparring_matrix_update(t.cpu, f, null(), null(), t.a, null());
+        says(call, SPARRING_TYPE, "c: values are SPARRING_F64, those of the result SPARRING_I64");
+        let call = sparring_matrix_select(t.cpu, c, null(), null(), t.square, t.a, null());
+        says(call, SPARRING_TYPE, "op: a * a gives SPARRING_I64, and what selects SPARRING_BOOL");
+        let less = binary(c"a < b", SPARRING_I64, SPARRING_I64);
+        let call = sparring_matrix_ewise_add(t.cpu, c, null(), null(), less, t.a, t.a, null());
+        says(call, SPARRING_TYPE, "op: a < b takes SPARRING_I64 and SPARRING_I64 and gives SPARRING_BOOL");
+        let call = sparring_matrix_update(t.cpu, c, null(), less, t.a, null());
+        says(call, SPARRING_TYPE, "accum: a < b takes SPARRING_I64 and SPARRING_I64 and gives SPARRING_BOOL");
+        ok(sparring_binary_op_free(less));
+        // Shapes: of operands, of the result, of the mask.
+        let call = sparring_matrix_mxm(t.cpu, c, null(), null(), t.ring, wide, t.a, null());
+        says(call, SPARRING_SHAPE, "mxm: shapes do not agree: a is 2×3, b is 2×2");
+        let call = sparring_matrix_ewise_mult(t.cpu, c, null(), null(), t.plus, t.a, wide, null());
+        says(call, SPARRING_SHAPE, "ewise_mult: shapes do not agree: a is 2×2, b is 2×3");
+        let call = sparring_matrix_mxm(t.cpu, c, null(), null(), t.ring, t.a, wide, null());
+        says(call, SPARRING_SHAPE, "c: it is 2×2, the result is 2×3");
+        let call = sparring_matrix_kronecker(t.cpu, c, null(), null(), t.plus, t.a, t.a, null());
+        says(call, SPARRING_SHAPE, "c: it is 2×2, the result is 4×4");
+        let call = sparring_matrix_transpose(t.cpu, wide, null(), null(), wide, null());
+        says(call, SPARRING_SHAPE, "c: it is 2×3, the result is 3×2");
+        let call = sparring_matrix_update(t.cpu, c, wide, null(), t.a, null());
+        says(call, SPARRING_SHAPE, "mask: it is 2×3, c is 2×2");
+        let call = sparring_vector_mxv(t.cpu, t.x, null(), null(), t.ring, t.a, long, null());
+        says(call, SPARRING_SHAPE, "mxv: shapes do not agree: a is 2×2, b is 3×1");
+        let call = sparring_vector_vxm(t.cpu, t.x, null(), null(), t.ring, long, t.a, null());
+        says(call, SPARRING_SHAPE, "vxm: shapes do not agree: a is ");
+        let call = sparring_vector_reduce(t.cpu, long, null(), null(), t.sum, wide, null());
+        says(call, SPARRING_SHAPE, "c: it is 3×1, the result is 2×1");
+        // Descriptors.
+        let call = sparring_vector_vxm(t.cpu, t.x, null(), null(), t.ring, t.y, t.a, &TRANSPOSE_A);
+        says(call, SPARRING_ARGUMENT, "descriptor: transpose_a is set, but a is no matrix");
+        let call = sparring_matrix_apply(t.cpu, c, null(), null(), t.square, t.a, &TRANSPOSE_B);
+        says(call, SPARRING_ARGUMENT, "descriptor: transpose_b is set, but there is no b");
+        let outside = SparringDescriptor { complement: 1, ..Default::default() };
+        says(sparring_matrix_update(t.cpu, c, null(), null(), t.a, &outside), SPARRING_ARGUMENT, "mask: ");
+        // Sizes that no matrix has.
+        let huge = new(SPARRING_I64, 2, 1 << 30);
+        let call = sparring_matrix_kronecker(t.cpu, c, null(), null(), t.plus, huge, huge, null());
+        says(call, SPARRING_SHAPE, "c: it is 2×2, the result is 4×1152921504606846976");
+        ok(sparring_matrix_free(huge));
+        // Handles.
+        let call = sparring_matrix_mxm(null(), c, null(), null(), t.ring, t.a, t.a, null());
+        says(call, SPARRING_NULL_POINTER, "device is NULL");
+        let call = sparring_matrix_mxm(t.cpu, c, t.x.cast(), null(), t.ring, t.a, t.a, null());
+        says(call, SPARRING_INVALID_HANDLE, "mask: a SparringMatrix is needed, the handle is of a SparringVector");
+        let call = sparring_matrix_mxm(t.cpu, c, null(), t.ring.cast(), t.ring, t.a, t.a, null());
+        says(call, SPARRING_INVALID_HANDLE, "accum: a SparringBinaryOp is needed, the handle is of a SparringSemiring");
+        let call = sparring_vector_mxv(t.cpu, t.a.cast(), null(), null(), t.ring, t.a, t.x, null());
+        says(call, SPARRING_INVALID_HANDLE, "c: a SparringVector is needed, the handle is of a SparringMatrix");
+    }
+    assert!(triplets(c).is_empty(), "a failed call leaves c as it was");
+    for m in [c, f, wide] {
         ok(sparring_matrix_free(m));
     }
-    ok(sparring_device_free(cpu));
+    ok(sparring_vector_free(long));
+}
+
+#[test]
+fn threads_write_and_read_one_vector() {
+    let t = Things::new();
+    let c = vector(SPARRING_I64, 1000, &[], &[0i64; 0]);
+    let one = vector(SPARRING_I64, 1000, &(0..1000).collect::<Vec<_>>(), &[1i64; 1000]);
+    let (cpu, plus, addresses) = (t.cpu.addr(), t.plus.addr(), (c.addr(), one.addr()));
+    let of = std::ptr::without_provenance_mut::<SparringVector>;
+    std::thread::scope(|scope| {
+        for _ in 0..3 {
+            scope.spawn(move || {
+                for _ in 0..20 {
+                    let (cpu, plus) = (std::ptr::without_provenance(cpu), std::ptr::without_provenance(plus));
+                    ok(unsafe { sparring_vector_update(cpu, of(addresses.0), null(), plus, of(addresses.1), null()) });
+                    let mut values = vec![0i64; 1000];
+                    let out = values.as_mut_ptr().cast();
+                    ok(unsafe { sparring_vector_entries(of(addresses.0), null_mut(), out, 1000) });
+                    assert!(values.iter().all(|x| *x == values[0]), "half of a write was seen");
+                }
+            });
+        }
+    });
+    assert_eq!(entries::<i64>(c).1, [60; 1000]);
+    for v in [c, one] {
+        ok(sparring_vector_free(v));
+    }
 }

@@ -1,0 +1,270 @@
+//! Vectors: from arrays, and back into them; to a device, and back from it.
+
+use std::ffi::{c_char, c_void};
+use std::sync::Mutex;
+
+use sparring::Error;
+use sparring::par::Threads;
+use sparring::runtime::Vector;
+
+use crate::device::SparringDevice;
+use crate::guard::Fail;
+use crate::handle::{Object, handle, release};
+use crate::memory::{NewHandle, copied, input, output_as, size, write, write_text};
+use crate::scalar::SparringScalar;
+use crate::sparse::{Sparse, on_host};
+use crate::status::SparringStatus::{self, SPARRING_INDEX_RANGE};
+use crate::types::{code, input_values, output_values, value_type};
+
+/// A vector with entries at some indices or at all, of one of the types above, in the memory of the processor or of a
+/// GPU. Threads of yours may share one.
+pub struct SparringVector {
+    data: Mutex<Vector>,
+}
+
+impl Object for SparringVector {
+    const NAME: &'static str = "SparringVector";
+}
+
+impl Sparse for SparringVector {
+    type Held = Vector;
+    fn data(&self) -> &Mutex<Vector> {
+        &self.data
+    }
+}
+
+impl From<Vector> for SparringVector {
+    fn from(vector: Vector) -> Self {
+        Self { data: Mutex::new(vector) }
+    }
+}
+
+/// The error of making a vector, whose length C calls `len`.
+fn of_length(e: Error) -> Fail {
+    let overflow = matches!(e, Error::IndexOverflow { .. });
+    let fail = Fail::from(e);
+    if overflow { fail.naming("len") } else { fail }
+}
+
+/// The error that an index is not below the length.
+pub(crate) fn beyond(name: &str, index: u64, len: usize) -> Fail {
+    Fail { status: SPARRING_INDEX_RANGE, message: format!("{name} is {index}, not below the length, which is {len}") }
+}
+
+/// The vector of `len` indices, without entries. `type` is a SparringType. `*vector` gets the handle, NULL on failure;
+/// free it with sparring_vector_free. A length is below 2^32: SPARRING_INDEX_OVERFLOW otherwise.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sparring_vector_new(
+    r#type: u32,
+    len: u64,
+    vector: *mut *mut SparringVector,
+) -> SparringStatus {
+    ffi!({
+        // SAFETY: by the contract above `vector` points to room for a handle.
+        let out = unsafe { NewHandle::at(vector, "vector")? };
+        out.give(Vector::empty(value_type(r#type)?, size(len, "len")?).map_err(of_length)?.into())
+    })
+}
+
+/// The vector of `len` indices with the entries v(indices[p]) = values[p] for p from 0 to nvals - 1, in any order,
+/// which are checked and copied. Entries at the same index are summed (bool: or); an integer type that does not hold a
+/// sum is refused. `type` is a SparringType; both arrays have `nvals` elements. `*vector` gets the handle, NULL on
+/// failure; free it with sparring_vector_free.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sparring_vector_from_entries(
+    r#type: u32,
+    len: u64,
+    indices: *const u64,
+    values: *const c_void,
+    nvals: u64,
+    vector: *mut *mut SparringVector,
+) -> SparringStatus {
+    ffi!({
+        // SAFETY: by the contract above `vector` points to room for a handle.
+        let out = unsafe { NewHandle::at(vector, "vector")? };
+        let (len, nvals, ty) = (size(len, "len")?, size(nvals, "nvals")?, value_type(r#type)?);
+        // SAFETY: by the contract above both arrays have this length, and every bit pattern is a number.
+        let (indices, values) = unsafe { (input(indices, nvals, "indices")?, input_values(ty, values, nvals)?) };
+        // A length that no vector has is refused before an index below it is cut to 32 bits.
+        Vector::empty(ty, len).map_err(of_length)?;
+        if let Some(p) = indices.iter().position(|&i| i >= len as u64) {
+            return Err(beyond(&format!("indices[{p}]"), indices[p], len));
+        }
+        let indices = copied(indices, "indices", |i| i as u32)?;
+        let vector = Vector::from_coo(&Threads::caller(), len, indices, values);
+        out.give(vector.map_err(|e| Fail::from(e).naming("values"))?.into())
+    })
+}
+
+/// The vector of `len` indices with an entry at each, values[i] at i, which are copied. `type` is a SparringType.
+/// `*vector` gets the handle, NULL on failure; free it with sparring_vector_free.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sparring_vector_from_dense(
+    r#type: u32,
+    values: *const c_void,
+    len: u64,
+    vector: *mut *mut SparringVector,
+) -> SparringStatus {
+    ffi!({
+        // SAFETY: by the contract above `vector` points to room for a handle.
+        let out = unsafe { NewHandle::at(vector, "vector")? };
+        let (len, ty) = (size(len, "len")?, value_type(r#type)?);
+        // SAFETY: by the contract above `values` has this length, and every bit pattern is a number.
+        let values = unsafe { input_values(ty, values, len)? };
+        out.give(Vector::full(values).map_err(of_length)?.into())
+    })
+}
+
+/// The same vector under another handle: what is written to one leaves the other as it is. Nothing is copied before
+/// one of the two is written. `*copy` gets the handle, NULL on failure; free it with sparring_vector_free.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sparring_vector_dup(
+    vector: *const SparringVector,
+    copy: *mut *mut SparringVector,
+) -> SparringStatus {
+    ffi!({
+        // SAFETY: by the contract above `copy` points to room for a handle.
+        let out = unsafe { NewHandle::at(copy, "copy")? };
+        out.give(handle(vector, "vector")?.snapshot().into())
+    })
+}
+
+/// Type of the values, a SparringType.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sparring_vector_type(vector: *const SparringVector, r#type: *mut u32) -> SparringStatus {
+    ffi!({
+        let ty = code(handle(vector, "vector")?.snapshot().ty());
+        // SAFETY: by the contract `type` points to room for a number.
+        unsafe { write(r#type, ty, "type") }
+    })
+}
+
+/// Number of indices, with or without an entry.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sparring_vector_len(vector: *const SparringVector, len: *mut u64) -> SparringStatus {
+    ffi!({
+        let found = handle(vector, "vector")?.snapshot().len();
+        // SAFETY: by the contract `len` points to room for a number.
+        unsafe { write(len, found as u64, "len") }
+    })
+}
+
+/// Number of entries, stored zeros included.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sparring_vector_nvals(vector: *const SparringVector, nvals: *mut u64) -> SparringStatus {
+    ffi!({
+        let found = handle(vector, "vector")?.snapshot().nvals()?;
+        // SAFETY: by the contract `nvals` points to room for a number.
+        unsafe { write(nvals, found as u64, "nvals") }
+    })
+}
+
+/// Copies the entries into your arrays, indices increasing; an array that is NULL is not wanted. The vector is in the
+/// processor's memory: see sparring_vector_to. `indices` and `values` have room for `capacity` elements each, of which
+/// as many are written as there are entries: SPARRING_LENGTH if that is too few. `values` has the vector's type.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sparring_vector_entries(
+    vector: *const SparringVector,
+    indices: *mut u64,
+    values: *mut c_void,
+    capacity: u64,
+) -> SparringStatus {
+    ffi!({
+        let vector = handle(vector, "vector")?.snapshot();
+        on_host("vector", &vector)?;
+        let (places, data) = vector.entries()?;
+        // SAFETY: by the contract above each array that is not NULL has the length given.
+        unsafe {
+            output_as(&places, indices, capacity, "indices", u64::from)?;
+            output_values(data.slice(), values, capacity)
+        }
+    })
+}
+
+/// The value at index `i` into `scalar`, which is of the vector's type; where there is no entry, the scalar becomes
+/// empty. The vector is in the processor's memory.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sparring_vector_get(
+    vector: *const SparringVector,
+    i: u64,
+    scalar: *mut SparringScalar,
+) -> SparringStatus {
+    ffi!({
+        let (vector, scalar) = (handle(vector, "vector")?.snapshot(), handle(scalar, "scalar")?);
+        on_host("vector", &vector)?;
+        scalar.is_of("scalar", vector.ty(), "the vector's")?;
+        let at = size(i, "i")?;
+        if at >= vector.len() {
+            return Err(beyond("i", i, vector.len()));
+        }
+        scalar.put(vector.get(at)?);
+        Ok(())
+    })
+}
+
+/// Removes all entries; the type, the length and the memory in which it is stay. `device` is where it is.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sparring_vector_clear(
+    device: *const SparringDevice,
+    vector: *mut SparringVector,
+) -> SparringStatus {
+    ffi!({ crate::operation::clear(device, vector, "vector") })
+}
+
+/// A new vector with the same entries, of values of another type: as floats the nearest, as integers the same numbers,
+/// as bool whether they are not 0. A value that the type does not hold is refused with its index:
+/// SPARRING_UNSUPPORTED; with `wrap` not 0 it is converted as C does, but that floats saturate and a NaN becomes 0.
+/// `*there` gets the handle, NULL on failure; free it with sparring_vector_free.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sparring_vector_cast(
+    vector: *const SparringVector,
+    r#type: u32,
+    wrap: u32,
+    there: *mut *mut SparringVector,
+) -> SparringStatus {
+    ffi!({
+        // SAFETY: by the contract above `there` points to room for a handle.
+        let out = unsafe { NewHandle::at(there, "there")? };
+        let (vector, ty) = (handle(vector, "vector")?.snapshot(), value_type(r#type)?);
+        on_host("vector", &vector)?;
+        let cast = if wrap == 0 { vector.cast(ty) } else { vector.wrapping_cast(ty) };
+        out.give(cast.map_err(|e| Fail::from(e).naming("vector"))?.into())
+    })
+}
+
+/// The same vector in the memory of `device`, as sparring_matrix_to has it of matrices. `*there` gets the handle of a
+/// new vector, NULL on failure; free it with sparring_vector_free.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sparring_vector_to(
+    device: *const SparringDevice,
+    vector: *const SparringVector,
+    there: *mut *mut SparringVector,
+) -> SparringStatus {
+    ffi!({
+        // SAFETY: by the contract above `there` points to room for a handle.
+        let out = unsafe { NewHandle::at(there, "there")? };
+        let (device, vector) = (handle(device, "device")?, handle(vector, "vector")?.snapshot());
+        out.give(device.machine.upload_vector(&vector)?.into())
+    })
+}
+
+/// Where the vector is: "cpu", "cuda:0" and so on, into `buffer` of `capacity` bytes as for sparring_plan_explain.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sparring_vector_device(
+    vector: *const SparringVector,
+    buffer: *mut c_char,
+    capacity: u64,
+    length: *mut u64,
+) -> SparringStatus {
+    ffi!({
+        let name = handle(vector, "vector")?.snapshot().machine();
+        // SAFETY: by the contract `buffer` has `capacity` bytes, and `length` is NULL or points to room for a number.
+        unsafe { write_text(&name, buffer, capacity, length) }
+    })
+}
+
+/// Frees a vector; NULL is allowed.
+#[unsafe(no_mangle)]
+pub extern "C" fn sparring_vector_free(vector: *mut SparringVector) -> SparringStatus {
+    ffi!({ release(vector, "vector") })
+}

@@ -1,0 +1,195 @@
+// Every class and function of sparring.hpp: results, moves, errors. Says "ok".
+#include <cstdlib>
+#include <cstring>
+#include <iostream>
+
+#include "sparring.hpp"
+
+using namespace sparring;
+
+#define EXPECT(x)                                                                     \
+    do {                                                                              \
+        if (!(x)) {                                                                   \
+            std::cerr << "owning.cpp:" << __LINE__ << ": not so: " << #x << '\n';     \
+            std::exit(EXIT_FAILURE);                                                  \
+        }                                                                             \
+    } while (0)
+
+// The sentence of the Error that a call throws, which has this status.
+template <class Call> static std::string refused(SparringStatus status, Call call)
+{
+    try {
+        call();
+    } catch (const Error &e) {
+        EXPECT(e.status() == status);
+        return e.what();
+    }
+    return "nothing was thrown";
+}
+
+static_assert(type_of<bool>() == SPARRING_BOOL && type_of<long long>() == SPARRING_I64);
+static_assert(type_of<std::uint16_t>() == SPARRING_U16 && type_of<float>() == SPARRING_F32);
+static_assert(type_of<std::complex<double>>() == SPARRING_COMPLEX_F64);
+static_assert(!std::is_copy_constructible_v<Matrix> && std::is_nothrow_move_constructible_v<Matrix>);
+
+static void values()
+{
+    const auto a = Matrix::from_csr<std::int32_t>(2, 3, {0, 2, 3}, {0, 2, 1}, {1, 2, 3});
+    EXPECT(a.shape() == std::make_pair(std::uint64_t{2}, std::uint64_t{3}) && a.nnz() == 3);
+    EXPECT(a.at<std::int32_t>(0, 2) == 2 && !a.at<std::int32_t>(1, 2));
+    const auto csr = a.csr<std::int32_t>();
+    EXPECT((csr.row_ptr == std::vector<std::uint64_t>{0, 2, 3} && csr.values == std::vector<std::int32_t>{1, 2, 3}));
+    const std::array<std::uint32_t, 2> rows = {1, 0};
+    const std::uint32_t cols[] = {0, 1};
+    const std::vector<std::uint8_t> truths = {1, 1};
+    const auto b = Matrix::from_coo<bool>(2, 2, rows, cols, {truths.data(), truths.size()});
+    EXPECT(b.type() == SPARRING_BOOL && b.at<bool>(1, 0) == true && b.cast(SPARRING_F64).at<double>(0, 1) == 1.0);
+
+    const auto x = Vector::from_entries<double>(4, {3, 1}, {3.5, 1.5});
+    EXPECT(x.size() == 4 && x.nvals() == 2 && x.at<double>(3) == 3.5 && !x.at<double>(0));
+    EXPECT((x.entries<double>().indices == std::vector<std::uint64_t>{1, 3}));
+    EXPECT((Vector::from_dense<std::complex<float>>({{1, 2}, {3, 4}}).at<std::complex<float>>(1) ==
+            std::complex<float>(3, 4)));
+    EXPECT(x.cast(SPARRING_F32).entries<float>().values[1] == 3.5f);
+
+    auto s = Scalar::of<std::int8_t>(-3);
+    EXPECT(s.type() == SPARRING_I8 && s.value<std::int8_t>() == -3);
+    s.set<std::int8_t>(4);
+    EXPECT(s.value<std::int8_t>() == 4);
+    s.clear();
+    EXPECT(!s.value<std::int8_t>() && !Scalar(SPARRING_BOOL).value<bool>());
+}
+
+static void operations()
+{
+    const Device cpu("cpu", 1);
+    EXPECT(cpu.describe().rfind("cpu", 0) == 0);
+    cpu.wait();
+    constexpr auto f64 = type_of<double>();
+    const Semiring ring("plus_times", f64);
+    const BinaryOp plus("plus", f64), minus("minus", f64);
+    const Monoid sum("plus", f64);
+    const UnaryOp twice("2*a", f64), above = UnaryOp("a > s", f64).with(1.5);
+    EXPECT(ring.describe() == "plus_times" && minus.describe() == "minus" && sum.describe() == "plus");
+    EXPECT(above.type() == SPARRING_BOOL && twice.describe() == "2*a" && UnaryOp("tril", f64, SPARRING_I64).type());
+    const auto a = Matrix::from_csr<double>(2, 2, {0, 2, 3}, {0, 1, 1}, {1, 2, 3});
+    const auto x = Vector::from_dense<double>({10, 100});
+    using Values = std::vector<double>;
+    EXPECT((mxm(cpu, ring, a, a).csr<double>().values == Values{1, 8, 9}));
+    EXPECT((mxv(cpu, ring, a, x).entries<double>().values == Values{210, 300}));
+    EXPECT((vxm(cpu, ring, x, a).entries<double>().values == Values{10, 320}));
+    EXPECT((ewise_add(cpu, minus, a, transpose(cpu, a)).csr<double>().values == Values{0, 2, 2, 0}));
+    EXPECT((ewise_mult(cpu, minus, x, x).entries<double>().values == Values{0, 0}));
+    EXPECT((apply(cpu, twice, a).csr<double>().values == Values{2, 4, 6}));
+    EXPECT((apply(cpu, minus.bind_first(1.0), x).entries<double>().values == Values{-9, -99}));
+    EXPECT((apply(cpu, minus.bind_second(1.0), x).entries<double>().values == Values{9, 99}));
+    EXPECT((select(cpu, above, a).csr<double>().values == Values{2, 3}));
+    EXPECT(kronecker(cpu, plus, a, a).nnz() == 9);
+    EXPECT((reduce_rows(cpu, sum, a).entries<double>().values == Values{3, 3}));
+    EXPECT(reduce<double>(cpu, sum, a) == 6 && reduce<double>(cpu, sum, x) == 110);
+    EXPECT(!reduce<double>(cpu, sum, Vector(f64, 3)));
+
+    // Into what exists: accumulated, under masks, transposed.
+    auto c = a.dup();
+    cpu.into(c).accum(plus).transpose_b().mxm(ring, a, a);
+    EXPECT((c.csr<double>().values == Values{6, 8, 6, 12} && a.nnz() == 3));
+    cpu.into(c).mask(a).with(Descriptor().structure().complement().replace()).update(c);
+    EXPECT((c.csr<double>().col_idx == std::vector<std::uint32_t>{0} && c.at<double>(1, 0) == 6.0));
+    auto y = x.dup();
+    cpu.into(y).accum(minus).transpose_a().reduce(sum, a);
+    EXPECT((y.entries<double>().values == Values{9, 95}));
+    Scalar s = Scalar::of(1.0);
+    cpu.into(s).accum(plus).reduce(sum, y);
+    EXPECT(s.value<double>() == 105);
+    y.clear(cpu);
+    c.clear(cpu);
+    EXPECT(y.nvals() == 0 && c.nnz() == 0 && c.to(cpu).nnz() == 0 && x.to(cpu).nvals() == 2);
+}
+
+static void parts()
+{
+    const Device cpu("cpu", 1);
+    constexpr auto i32 = type_of<std::int32_t>();
+    using Values = std::vector<std::int32_t>;
+    const BinaryOp plus("plus", i32), minus("minus", i32);
+    const Scalar nine = Scalar::of<std::int32_t>(9);
+    const auto a = Matrix::from_csr<std::int32_t>(2, 2, {0, 2, 3}, {0, 1, 1}, {1, 2, 3});
+    Matrix c(i32, 2, 2);
+    cpu.into(c).extract(a, {1, 0}, Indices::range(1, 2, -1));
+    EXPECT((c.csr<std::int32_t>().values == Values{3, 2, 1}));
+    cpu.into(c).ewise_union(minus, a, nine, transpose(cpu, a), nine);
+    EXPECT((c.csr<std::int32_t>().values == Values{0, -7, 7, 0}));
+    cpu.into(c).assign(a, {0, 1}, {1, 0});
+    EXPECT((c.csr<std::int32_t>().values == Values{2, 1, 3}));
+    cpu.into(c).assign(nine, {1});
+    EXPECT((c.csr<std::int32_t>().values == Values{2, 1, 9, 9}));
+    const auto x = Vector::from_dense<std::int32_t>({5, 6});
+    assign_row(cpu, c, 0, x);
+    assign_column(cpu, c, 1, x, {1, 0});
+    EXPECT((c.csr<std::int32_t>().values == Values{5, 6, 9, 5}));
+    cpu.into(c).diag(x);
+    EXPECT(c.nnz() == 2);
+
+    Vector y(i32, 2);
+    cpu.into(y).extract(x, {1, 1});
+    EXPECT((y.entries<std::int32_t>().values == Values{6, 6}));
+    cpu.into(y).extract_row(a, 0, {});
+    EXPECT((y.entries<std::int32_t>().values == Values{1, 2}));
+    cpu.into(y).extract_column(a, {}, 0);
+    EXPECT((y.entries<std::int32_t>().values == Values{1}));
+    cpu.into(y).ewise_union(minus, x, nine, y, nine);
+    EXPECT((y.entries<std::int32_t>().values == Values{4, -3}));
+    cpu.into(y).scatter(plus, x, {0, 0});
+    EXPECT((y.entries<std::int32_t>().values == Values{11}));
+    cpu.into(y).assign(x, {1, 0});
+    cpu.into(y).assign(nine, {0});
+    EXPECT((y.entries<std::int32_t>().values == Values{9, 5}));
+    cpu.into(y).diagonal(a);
+    EXPECT((y.entries<std::int32_t>().values == Values{1, 3}));
+    Vector counts(type_of<std::int64_t>(), 2);
+    cpu.into(counts).aggregate(SPARRING_COUNT, a);
+    EXPECT((counts.entries<std::int64_t>().values == std::vector<std::int64_t>{2, 1}));
+    y.set<std::int32_t>(0, 8);
+    y.remove(1);
+    y.resize(cpu, 7);
+    c.resize(cpu, 1, 5);
+    EXPECT(y.size() == 7 && y.nvals() == 1 && c.ncols() == 5 && c.nnz() == 1);
+    Matrix row(i32, 1, 2);
+    EXPECT(refused(SPARRING_INDEX_RANGE, [&] { cpu.into(row).extract(a, {2}, {}); }).rfind("rows: index 2", 0) == 0);
+}
+
+static void errors()
+{
+    const Device cpu("cpu", 1);
+    EXPECT(refused(SPARRING_ARGUMENT, [] { Device("gpu"); }).rfind("name: 'gpu'", 0) == 0);
+    EXPECT(refused(SPARRING_FORMULA, [] { BinaryOp("a + ", SPARRING_F64); }).rfind("text: ", 0) == 0);
+    const auto x = Vector::from_dense<double>({1, 2});
+    EXPECT(refused(SPARRING_TYPE, [&] { x.entries<std::int64_t>(); }).rfind("vector: ", 0) == 0);
+    EXPECT(refused(SPARRING_TYPE, [&] { x.at<float>(0); }).rfind("scalar: ", 0) == 0);
+    EXPECT(refused(SPARRING_INDEX_RANGE, [&] { x.at<double>(2); }) == "i is 2, not below the length, which is 2");
+    EXPECT(refused(SPARRING_LENGTH, [] { Vector::from_entries<double>(3, {1}, {1, 2}); }) ==
+           "indices: 1 elements, expected 2");
+    EXPECT(refused(SPARRING_LENGTH, [] { Matrix::from_csr<double>(2, 2, {0, 1}, {1}, {1}); }) ==
+           "row_ptr: 2 elements, expected 3");
+    EXPECT(refused(SPARRING_IO, [&] { Matrix::read(cpu, SPARRING_F64, "no/such/file.mtx"); }) != "");
+    // One that was moved from is NULL, and says so.
+    auto y = x.dup();
+    const Vector z = std::move(y);
+    EXPECT(y.get() == nullptr && z.nvals() == 2);
+    EXPECT(refused(SPARRING_NULL_POINTER, [&] { (void)y.nvals(); }) == "vector is NULL");
+    y = z.dup();
+    y = Vector(SPARRING_I8, 5);
+    EXPECT(y.size() == 5);
+    SparringVector *raw = y.release();
+    EXPECT(sparring_vector_free(raw) == SPARRING_OK);
+}
+
+int main()
+{
+    values();
+    operations();
+    parts();
+    errors();
+    EXPECT(sparring_handles_alive() == 0);
+    std::cout << "ok\n";
+}

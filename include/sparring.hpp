@@ -1,0 +1,826 @@
+// sparring for C++17: owning classes over sparring.h, header-only.
+//
+//     sparring::Device cpu;
+//     sparring::Semiring min_plus("min_plus", sparring::type_of<double>());
+//     auto a = sparring::Matrix::from_coo<double>(3, 3, rows, cols, values);
+//     auto c = sparring::mxm(cpu, min_plus, a, a);                                 // C = A min.+ A, a new matrix
+//     cpu.into(q).mask(seen).structure().complement().replace().vxm(reach, q, a);  // q⟨¬seen⟩ = q ⊕.⊗ A, in place
+//
+// - A class owns one handle, frees it, moves, and is copied by dup() alone. get() lends the handle to functions of
+//   sparring.h that have no face here; a constructor from a handle adopts it.
+// - Whatever fails throws an Error with the status and the sentence of sparring_last_error(). Destructors never throw.
+// - Types of values are checked where C trusts: reading doubles as integers is an Error, not garbage.
+// - Threads, devices and the meaning of masks and accumulators are those of sparring.h (SparringDescriptor).
+
+#ifndef SPARRING_HPP
+#define SPARRING_HPP
+
+#include <array>
+#include <complex>
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "sparring.h"
+
+namespace sparring {
+
+/// A call that failed: its status, and as what() the sentence that names the argument.
+class Error : public std::runtime_error {
+public:
+    Error(SparringStatus status, const std::string &message) : std::runtime_error(message), status_(status) {}
+    SparringStatus status() const noexcept { return status_; }
+
+private:
+    SparringStatus status_;
+};
+
+/// Throws an Error unless the status of a call of sparring.h is SPARRING_OK.
+inline void check(SparringStatus status)
+{
+    if (status != SPARRING_OK)
+        throw Error(status, sparring_last_error());
+}
+
+// Types of values.
+
+/// The SparringType of bool, integers of 8 to 64 bits, float, double, and std::complex of those two.
+template <class T> constexpr SparringType type_of() noexcept
+{
+    static_assert(std::is_arithmetic_v<T> || std::is_same_v<T, std::complex<float>> ||
+                      std::is_same_v<T, std::complex<double>>,
+                  "a type of numbers that sparring has");
+    static_assert(sizeof(bool) == 1, "a bool of C is a byte");
+    if constexpr (std::is_same_v<T, bool>) {
+        return SPARRING_BOOL;
+    } else if constexpr (std::is_integral_v<T>) {
+        static_assert(sizeof(T) <= 8, "integers have at most 64 bits");
+        constexpr bool is_signed = std::is_signed_v<T>;
+        switch (sizeof(T)) {
+        case 1: return is_signed ? SPARRING_I8 : SPARRING_U8;
+        case 2: return is_signed ? SPARRING_I16 : SPARRING_U16;
+        case 4: return is_signed ? SPARRING_I32 : SPARRING_U32;
+        default: return is_signed ? SPARRING_I64 : SPARRING_U64;
+        }
+    } else if constexpr (std::is_same_v<T, float>) {
+        return SPARRING_F32;
+    } else if constexpr (std::is_same_v<T, double>) {
+        return SPARRING_F64;
+    } else if constexpr (std::is_same_v<T, std::complex<float>>) {
+        return SPARRING_COMPLEX_F32;
+    } else {
+        static_assert(std::is_same_v<T, std::complex<double>>, "long double is no type of sparring");
+        return SPARRING_COMPLEX_F64;
+    }
+}
+
+/// What an array of T is made of: a byte for bool, as std::vector<bool> has no array.
+template <class T> using Stored = std::conditional_t<std::is_same_v<T, bool>, std::uint8_t, T>;
+
+/// An array of the caller's, borrowed for a call: of a vector, an array, a list in braces, or a pointer and a length.
+template <class T> class Span {
+public:
+    Span(const T *data, std::size_t size) noexcept : data_(data), size_(size) {}
+    Span(const std::vector<T> &v) noexcept : Span(v.data(), v.size()) {}
+    Span(std::initializer_list<T> list) noexcept : Span(list.begin(), list.size()) {}
+    template <std::size_t N> Span(const T (&array)[N]) noexcept : Span(array, N) {}
+    template <std::size_t N> Span(const std::array<T, N> &array) noexcept : Span(array.data(), N) {}
+    const T *data() const noexcept { return data_; }
+    std::size_t size() const noexcept { return size_; }
+
+private:
+    const T *data_;
+    std::size_t size_;
+};
+
+/// Which rows, columns or indices: all of them, a list that the caller keeps, or `len` from `start` on by `step`.
+class Indices {
+public:
+    /// All.
+    Indices() noexcept = default;
+    Indices(Span<std::uint64_t> list) noexcept : indices_{list.data(), list.size(), 0, 1}, all_(false) {}
+    Indices(const std::vector<std::uint64_t> &list) noexcept : Indices(Span<std::uint64_t>(list)) {}
+    Indices(std::initializer_list<std::uint64_t> list) noexcept : Indices(Span<std::uint64_t>(list)) {}
+    static Indices range(std::uint64_t start, std::uint64_t len, std::int64_t step = 1) noexcept
+    {
+        Indices made;
+        made.indices_ = {nullptr, len, start, step};
+        made.all_ = false;
+        return made;
+    }
+    const SparringIndices *get() const noexcept { return all_ ? nullptr : &indices_; }
+
+private:
+    SparringIndices indices_ = {};
+    bool all_ = true;
+};
+
+namespace detail {
+
+/// Owns a handle.
+template <class Raw, SparringStatus (*free_)(Raw *)> class Handle {
+public:
+    /// Adopts a handle.
+    explicit Handle(Raw *raw) noexcept : raw_(raw) {}
+    Handle(Handle &&other) noexcept : raw_(std::exchange(other.raw_, nullptr)) {}
+    Handle &operator=(Handle &&other) noexcept
+    {
+        if (this != &other) {
+            free_(raw_);
+            raw_ = std::exchange(other.raw_, nullptr);
+        }
+        return *this;
+    }
+    Handle(const Handle &) = delete;
+    Handle &operator=(const Handle &) = delete;
+    ~Handle() { free_(raw_); }
+    /// The handle, which stays owned.
+    Raw *get() const noexcept { return raw_; }
+    /// The handle, which is the caller's from here on.
+    [[nodiscard]] Raw *release() noexcept { return std::exchange(raw_, nullptr); }
+
+private:
+    Raw *raw_;
+};
+
+/// The handle that a call writes.
+template <class Raw, class Function> Raw *make(Function function)
+{
+    Raw *raw = nullptr;
+    check(function(&raw));
+    return raw;
+}
+
+/// A number that a function writes.
+template <class Number, class Raw> Number number(SparringStatus (*function)(const Raw *, Number *), const Raw *raw)
+{
+    Number found{};
+    check(function(raw, &found));
+    return found;
+}
+
+/// The text that a function writes.
+template <class Raw>
+std::string text(SparringStatus (*function)(const Raw *, char *, std::uint64_t, std::uint64_t *), const Raw *raw)
+{
+    std::uint64_t length = 0;
+    check(function(raw, nullptr, 0, &length));
+    std::string found(static_cast<std::size_t>(length) + 1, '\0');
+    check(function(raw, found.data(), found.size(), nullptr));
+    found.resize(static_cast<std::size_t>(length));
+    return found;
+}
+
+template <class T> void expect(SparringType found, const char *what)
+{
+    if (found != type_of<T>())
+        throw Error(SPARRING_TYPE, std::string(what) + ": its values are of another type than those asked for");
+}
+
+inline void expect_length(std::size_t found, std::size_t expected, const char *what)
+{
+    if (found != expected)
+        throw Error(SPARRING_LENGTH, std::string(what) + ": " + std::to_string(found) + " elements, expected " +
+                                         std::to_string(expected));
+}
+
+} // namespace detail
+
+template <class C> class Into;
+class Matrix;
+class Vector;
+class Scalar;
+
+/// Where operations run: "cpu" with its threads (0: all), or "cuda:0"; with a budget of bytes (0: none).
+class Device : public detail::Handle<SparringDevice, sparring_device_free> {
+public:
+    using Handle::Handle;
+    explicit Device(const char *name = "cpu", std::uint32_t threads = 0, std::uint64_t memory_budget = 0)
+        : Handle(detail::make<SparringDevice>(
+              [=](SparringDevice **out) { return sparring_device_new(name, threads, memory_budget, out); }))
+    {
+    }
+    std::string describe() const { return detail::text(sparring_device_describe, get()); }
+    /// Waits until all operations are done; for measuring time on a GPU.
+    void wait() const { check(sparring_device_wait(get())); }
+    /// An operation into an object that exists: c⟨mask⟩ ⊙= …
+    template <class C> Into<C> into(C &c) const { return Into<C>(*this, c); }
+};
+
+/// One value of a type, or none.
+class Scalar : public detail::Handle<SparringScalar, sparring_scalar_free> {
+public:
+    using Handle::Handle;
+    /// An empty one.
+    explicit Scalar(SparringType type) : Handle(make(type, nullptr)) {}
+    /// A value.
+    template <class T> static Scalar of(T value) { return Scalar(make(type_of<T>(), &value)); }
+    SparringType type() const { return static_cast<SparringType>(detail::number(sparring_scalar_type, get())); }
+    /// The value, if there is one.
+    template <class T> std::optional<T> value() const
+    {
+        detail::expect<T>(type(), "scalar");
+        T found{};
+        const SparringStatus status = sparring_scalar_get(get(), &found);
+        if (status == SPARRING_NO_VALUE)
+            return std::nullopt;
+        check(status);
+        return found;
+    }
+    template <class T> void set(T value)
+    {
+        detail::expect<T>(type(), "scalar");
+        check(sparring_scalar_set(get(), &value));
+    }
+    void clear() { check(sparring_scalar_set(get(), nullptr)); }
+
+private:
+    static SparringScalar *make(SparringType type, const void *value)
+    {
+        return detail::make<SparringScalar>(
+            [=](SparringScalar **out) { return sparring_scalar_new(type, value, out); });
+    }
+};
+
+/// z = f(a), or f(a, s, i, j), by name or formula: "abs", "a*a", "a > s", "i < j".
+class UnaryOp : public detail::Handle<SparringUnaryOp, sparring_unary_op_free> {
+public:
+    using Handle::Handle;
+    /// The scalar of a formula is of the type of a.
+    UnaryOp(const char *text, SparringType type) : UnaryOp(make(text, type, 0)) {}
+    UnaryOp(const char *text, SparringType type, SparringType of_s) : UnaryOp(make(text, type, of_s)) {}
+    /// The operator with its scalar.
+    UnaryOp with(const Scalar &s) const
+    {
+        return UnaryOp(detail::make<SparringUnaryOp>(
+            [&](SparringUnaryOp **out) { return sparring_unary_op_with(get(), s.get(), out); }));
+    }
+    template <class T> UnaryOp with(T s) const { return with(Scalar::of(s)); }
+    SparringType type() const { return static_cast<SparringType>(detail::number(sparring_unary_op_type, get())); }
+    std::string describe() const { return detail::text(sparring_unary_op_describe, get()); }
+
+private:
+    static SparringUnaryOp *make(const char *text, SparringType type, std::uint32_t of_s)
+    {
+        return detail::make<SparringUnaryOp>(
+            [=](SparringUnaryOp **out) { return sparring_unary_op_new(text, type, of_s, out); });
+    }
+};
+
+/// z = a ∘ b by name or formula: "plus", "a + 2*b".
+class BinaryOp : public detail::Handle<SparringBinaryOp, sparring_binary_op_free> {
+public:
+    using Handle::Handle;
+    BinaryOp(const char *text, SparringType type) : BinaryOp(text, type, type) {}
+    BinaryOp(const char *text, SparringType a, SparringType b)
+        : Handle(detail::make<SparringBinaryOp>(
+              [=](SparringBinaryOp **out) { return sparring_binary_op_new(text, a, b, out); }))
+    {
+    }
+    /// x ↦ s ∘ x.
+    UnaryOp bind_first(const Scalar &s) const
+    {
+        return UnaryOp(detail::make<SparringUnaryOp>(
+            [&](SparringUnaryOp **out) { return sparring_binary_op_bind_first(get(), s.get(), out); }));
+    }
+    template <class T> UnaryOp bind_first(T s) const { return bind_first(Scalar::of(s)); }
+    /// x ↦ x ∘ s.
+    UnaryOp bind_second(const Scalar &s) const
+    {
+        return UnaryOp(detail::make<SparringUnaryOp>(
+            [&](SparringUnaryOp **out) { return sparring_binary_op_bind_second(get(), s.get(), out); }));
+    }
+    template <class T> UnaryOp bind_second(T s) const { return bind_second(Scalar::of(s)); }
+    SparringType type() const { return static_cast<SparringType>(detail::number(sparring_binary_op_type, get())); }
+    std::string describe() const { return detail::text(sparring_binary_op_describe, get()); }
+};
+
+/// ⊕ with its identity, by name or formula: "plus", "a + b - a*b identity 0".
+class Monoid : public detail::Handle<SparringMonoid, sparring_monoid_free> {
+public:
+    using Handle::Handle;
+    Monoid(const char *text, SparringType type)
+        : Handle(detail::make<SparringMonoid>(
+              [=](SparringMonoid **out) { return sparring_monoid_new(text, type, out); }))
+    {
+    }
+    SparringType type() const { return static_cast<SparringType>(detail::number(sparring_monoid_type, get())); }
+    std::string describe() const { return detail::text(sparring_monoid_describe, get()); }
+};
+
+/// ⊕ and ⊗ by name or formula: "min_plus", "min, a + 2*b".
+class Semiring : public detail::Handle<SparringSemiring, sparring_semiring_free> {
+public:
+    using Handle::Handle;
+    Semiring(const char *text, SparringType type) : Semiring(text, type, type) {}
+    Semiring(const char *text, SparringType a, SparringType b)
+        : Handle(detail::make<SparringSemiring>(
+              [=](SparringSemiring **out) { return sparring_semiring_new(text, a, b, out); }))
+    {
+    }
+    SparringType type() const { return static_cast<SparringType>(detail::number(sparring_semiring_type, get())); }
+    std::string describe() const { return detail::text(sparring_semiring_describe, get()); }
+};
+
+/// Compressed rows: the entries of row i are at p from row_ptr[i] to row_ptr[i + 1] - 1.
+template <class T> struct Csr {
+    std::vector<std::uint64_t> row_ptr;
+    std::vector<std::uint32_t> col_idx;
+    std::vector<Stored<T>> values;
+};
+
+/// A sparse matrix.
+class Matrix : public detail::Handle<SparringMatrix, sparring_matrix_free> {
+public:
+    using Handle::Handle;
+    /// Without entries.
+    Matrix(SparringType type, std::uint64_t nrows, std::uint64_t ncols)
+        : Handle(detail::make<SparringMatrix>(
+              [=](SparringMatrix **out) { return sparring_matrix_new(type, nrows, ncols, out); }))
+    {
+    }
+    /// From compressed rows, which are checked and copied.
+    template <class T>
+    static Matrix from_csr(std::uint64_t nrows, std::uint64_t ncols, Span<std::uint64_t> row_ptr,
+                           Span<std::uint32_t> col_idx, Span<Stored<T>> values)
+    {
+        detail::expect_length(row_ptr.size(), static_cast<std::size_t>(nrows) + 1, "row_ptr");
+        detail::expect_length(values.size(), col_idx.size(), "values");
+        return Matrix(detail::make<SparringMatrix>([&](SparringMatrix **out) {
+            return sparring_matrix_from_csr(type_of<T>(), nrows, ncols, row_ptr.data(), col_idx.data(), values.data(),
+                                            values.size(), out);
+        }));
+    }
+    /// From coordinates in any order; entries at the same place are summed.
+    template <class T>
+    static Matrix from_coo(std::uint64_t nrows, std::uint64_t ncols, Span<std::uint32_t> rows, Span<std::uint32_t> cols,
+                           Span<Stored<T>> values)
+    {
+        detail::expect_length(rows.size(), values.size(), "rows");
+        detail::expect_length(cols.size(), values.size(), "cols");
+        return Matrix(detail::make<SparringMatrix>([&](SparringMatrix **out) {
+            return sparring_matrix_from_coo(type_of<T>(), nrows, ncols, rows.data(), cols.data(), values.data(),
+                                            values.size(), out);
+        }));
+    }
+    /// From a Matrix Market file.
+    static Matrix read(const Device &device, SparringType type, const char *path)
+    {
+        return Matrix(detail::make<SparringMatrix>(
+            [&](SparringMatrix **out) { return sparring_matrix_read(device.get(), type, path, out); }));
+    }
+    Matrix dup() const
+    {
+        return Matrix(
+            detail::make<SparringMatrix>([&](SparringMatrix **out) { return sparring_matrix_dup(get(), out); }));
+    }
+    /// The same in the memory of a device.
+    Matrix to(const Device &device) const
+    {
+        return Matrix(detail::make<SparringMatrix>(
+            [&](SparringMatrix **out) { return sparring_matrix_to(device.get(), get(), out); }));
+    }
+    /// The same entries of another type; a value that the type does not hold is an Error.
+    Matrix cast(SparringType type) const
+    {
+        return Matrix(detail::make<SparringMatrix>(
+            [&](SparringMatrix **out) { return sparring_matrix_cast(get(), type, 0, out); }));
+    }
+    void clear(const Device &device) { check(sparring_matrix_clear(device.get(), get())); }
+    /// Another shape; entries outside of it are removed.
+    void resize(const Device &device, std::uint64_t nrows, std::uint64_t ncols)
+    {
+        check(sparring_matrix_resize(device.get(), get(), nrows, ncols));
+    }
+    SparringType type() const { return static_cast<SparringType>(detail::number(sparring_matrix_type, get())); }
+    std::uint64_t nrows() const { return shape().first; }
+    std::uint64_t ncols() const { return shape().second; }
+    std::uint64_t nnz() const { return detail::number(sparring_matrix_nnz, get()); }
+    /// Rows and columns.
+    std::pair<std::uint64_t, std::uint64_t> shape() const
+    {
+        std::pair<std::uint64_t, std::uint64_t> found;
+        check(sparring_matrix_shape(get(), &found.first, &found.second));
+        return found;
+    }
+    /// The value at (i, j), if there is an entry.
+    template <class T> std::optional<T> at(std::uint64_t i, std::uint64_t j) const
+    {
+        const Scalar s(type());
+        check(sparring_matrix_get(get(), i, j, s.get()));
+        return s.value<T>();
+    }
+    /// A copy of its arrays.
+    template <class T> Csr<T> csr() const
+    {
+        detail::expect<T>(type(), "matrix");
+        Csr<T> found;
+        found.row_ptr.resize(static_cast<std::size_t>(nrows()) + 1);
+        found.col_idx.resize(static_cast<std::size_t>(nnz()));
+        found.values.resize(found.col_idx.size());
+        check(sparring_matrix_copy(get(), found.row_ptr.data(), found.row_ptr.size(), found.col_idx.data(),
+                                   found.values.data(), found.values.size()));
+        return found;
+    }
+};
+
+/// The entries of a vector, indices increasing.
+template <class T> struct Entries {
+    std::vector<std::uint64_t> indices;
+    std::vector<Stored<T>> values;
+};
+
+/// A vector with entries at some indices or at all.
+class Vector : public detail::Handle<SparringVector, sparring_vector_free> {
+public:
+    using Handle::Handle;
+    /// Without entries.
+    Vector(SparringType type, std::uint64_t len)
+        : Handle(detail::make<SparringVector>(
+              [=](SparringVector **out) { return sparring_vector_new(type, len, out); }))
+    {
+    }
+    /// From entries in any order; those at the same index are summed.
+    template <class T>
+    static Vector from_entries(std::uint64_t len, Span<std::uint64_t> indices, Span<Stored<T>> values)
+    {
+        detail::expect_length(indices.size(), values.size(), "indices");
+        return Vector(detail::make<SparringVector>([&](SparringVector **out) {
+            return sparring_vector_from_entries(type_of<T>(), len, indices.data(), values.data(), values.size(), out);
+        }));
+    }
+    /// With a value at every index.
+    template <class T> static Vector from_dense(Span<Stored<T>> values)
+    {
+        return Vector(detail::make<SparringVector>([&](SparringVector **out) {
+            return sparring_vector_from_dense(type_of<T>(), values.data(), values.size(), out);
+        }));
+    }
+    Vector dup() const
+    {
+        return Vector(
+            detail::make<SparringVector>([&](SparringVector **out) { return sparring_vector_dup(get(), out); }));
+    }
+    /// The same in the memory of a device.
+    Vector to(const Device &device) const
+    {
+        return Vector(detail::make<SparringVector>(
+            [&](SparringVector **out) { return sparring_vector_to(device.get(), get(), out); }));
+    }
+    /// The same entries of another type; a value that the type does not hold is an Error.
+    Vector cast(SparringType type) const
+    {
+        return Vector(detail::make<SparringVector>(
+            [&](SparringVector **out) { return sparring_vector_cast(get(), type, 0, out); }));
+    }
+    void clear(const Device &device) { check(sparring_vector_clear(device.get(), get())); }
+    /// Another length; entries beyond it are removed.
+    void resize(const Device &device, std::uint64_t len) { check(sparring_vector_resize(device.get(), get(), len)); }
+    /// A value at an index.
+    template <class T> void set(std::uint64_t i, T value)
+    {
+        check(sparring_vector_set(get(), i, Scalar::of(value).get()));
+    }
+    /// No entry at an index.
+    void remove(std::uint64_t i) { check(sparring_vector_set(get(), i, Scalar(type()).get())); }
+    SparringType type() const { return static_cast<SparringType>(detail::number(sparring_vector_type, get())); }
+    std::uint64_t size() const { return detail::number(sparring_vector_len, get()); }
+    std::uint64_t nvals() const { return detail::number(sparring_vector_nvals, get()); }
+    /// The value at an index, if there is an entry.
+    template <class T> std::optional<T> at(std::uint64_t i) const
+    {
+        const Scalar s(type());
+        check(sparring_vector_get(get(), i, s.get()));
+        return s.value<T>();
+    }
+    /// A copy of its entries.
+    template <class T> Entries<T> entries() const
+    {
+        detail::expect<T>(type(), "vector");
+        Entries<T> found;
+        found.indices.resize(static_cast<std::size_t>(nvals()));
+        found.values.resize(found.indices.size());
+        check(sparring_vector_entries(get(), found.indices.data(), found.values.data(), found.indices.size()));
+        return found;
+    }
+};
+
+/// Setters that chain, of a SparringDescriptor.
+template <class Self> class Flags {
+public:
+    /// The mask allows where it has an entry, whatever its value.
+    Self &structure() noexcept { return set(flags_.structure); }
+    /// The mask allows everywhere else.
+    Self &complement() noexcept { return set(flags_.complement); }
+    /// Entries that the mask does not allow are removed.
+    Self &replace() noexcept { return set(flags_.replace); }
+    /// The first operand, a matrix, is taken transposed.
+    Self &transpose_a() noexcept { return set(flags_.transpose_a); }
+    /// The second operand, a matrix, is taken transposed.
+    Self &transpose_b() noexcept { return set(flags_.transpose_b); }
+
+protected:
+    Self &set(std::uint32_t &flag) noexcept
+    {
+        flag = 1;
+        return static_cast<Self &>(*this);
+    }
+    SparringDescriptor flags_ = {};
+};
+
+/// A descriptor to be used more than once: Descriptor().structure().replace().
+class Descriptor : public Flags<Descriptor> {
+public:
+    const SparringDescriptor &flags() const noexcept { return flags_; }
+};
+
+/// What operations into matrices and into vectors have in common.
+template <class C> class IntoAny : public Flags<Into<C>> {
+public:
+    /// Writes only where the mask, of the kind and shape of c, allows.
+    Into<C> &mask(const C &mask) noexcept
+    {
+        mask_ = mask.get();
+        return self();
+    }
+    /// Joins what is computed to what c has.
+    Into<C> &accum(const BinaryOp &op) noexcept
+    {
+        accum_ = op.get();
+        return self();
+    }
+    /// Takes all settings of a descriptor.
+    Into<C> &with(const Descriptor &descriptor) noexcept
+    {
+        this->flags_ = descriptor.flags();
+        return self();
+    }
+
+protected:
+    IntoAny(const Device &device, C &c) noexcept : device_(device.get()), c_(c.get()) {}
+    template <class Function, class... Operands> void run(Function function, Operands... operands)
+    {
+        check(function(device_, c_, mask_, accum_, operands..., &this->flags_));
+    }
+
+private:
+    Into<C> &self() noexcept { return static_cast<Into<C> &>(*this); }
+    SparringDevice *device_;
+    decltype(std::declval<C>().get()) c_;
+    decltype(std::declval<C>().get()) mask_ = nullptr;
+    SparringBinaryOp *accum_ = nullptr;
+};
+
+/// c⟨mask⟩ ⊙= …, for a matrix c.
+template <> class Into<Matrix> : public IntoAny<Matrix> {
+public:
+    Into(const Device &device, Matrix &c) noexcept : IntoAny(device, c) {}
+    /// A ⊕.⊗ B.
+    void mxm(const Semiring &ring, const Matrix &a, const Matrix &b)
+    {
+        run(sparring_matrix_mxm, ring.get(), a.get(), b.get());
+    }
+    /// A ∘ B on the union of the entries.
+    void ewise_add(const BinaryOp &op, const Matrix &a, const Matrix &b)
+    {
+        run(sparring_matrix_ewise_add, op.get(), a.get(), b.get());
+    }
+    /// A ∘ B on their intersection.
+    void ewise_mult(const BinaryOp &op, const Matrix &a, const Matrix &b)
+    {
+        run(sparring_matrix_ewise_mult, op.get(), a.get(), b.get());
+    }
+    /// A ∘ B for each entry of A and each of B.
+    void kronecker(const BinaryOp &op, const Matrix &a, const Matrix &b)
+    {
+        run(sparring_matrix_kronecker, op.get(), a.get(), b.get());
+    }
+    /// f(A).
+    void apply(const UnaryOp &op, const Matrix &a) { run(sparring_matrix_apply, op.get(), a.get()); }
+    /// The entries for which f(A) holds.
+    void select(const UnaryOp &op, const Matrix &a) { run(sparring_matrix_select, op.get(), a.get()); }
+    /// A ∘ B where either has an entry; alpha stands for an absent one of A, beta for one of B.
+    void ewise_union(const BinaryOp &op, const Matrix &a, const Scalar &alpha, const Matrix &b, const Scalar &beta)
+    {
+        run(sparring_matrix_ewise_union, op.get(), a.get(), alpha.get(), b.get(), beta.get());
+    }
+    /// A(rows, cols).
+    void extract(const Matrix &a, const Indices &rows, const Indices &cols)
+    {
+        run(sparring_matrix_extract, a.get(), rows.get(), cols.get());
+    }
+    /// c(rows, cols) = A.
+    void assign(const Matrix &a, const Indices &rows, const Indices &cols)
+    {
+        run(sparring_matrix_assign, a.get(), rows.get(), cols.get());
+    }
+    /// c(rows, cols) = s at every place.
+    void assign(const Scalar &s, const Indices &rows = {}, const Indices &cols = {})
+    {
+        run(sparring_matrix_assign_scalar, s.get(), rows.get(), cols.get());
+    }
+    /// The square matrix whose diagonal k is x.
+    void diag(const Vector &x, std::int64_t k = 0) { run(sparring_matrix_diag, x.get(), k); }
+    /// Aᵀ.
+    void transpose(const Matrix &a) { run(sparring_matrix_transpose, a.get()); }
+    /// A itself.
+    void update(const Matrix &a) { run(sparring_matrix_update, a.get()); }
+};
+
+/// c⟨mask⟩ ⊙= …, for a vector c.
+template <> class Into<Vector> : public IntoAny<Vector> {
+public:
+    Into(const Device &device, Vector &c) noexcept : IntoAny(device, c) {}
+    /// A ⊕.⊗ x.
+    void mxv(const Semiring &ring, const Matrix &a, const Vector &x)
+    {
+        run(sparring_vector_mxv, ring.get(), a.get(), x.get());
+    }
+    /// x ⊕.⊗ A.
+    void vxm(const Semiring &ring, const Vector &x, const Matrix &a)
+    {
+        run(sparring_vector_vxm, ring.get(), x.get(), a.get());
+    }
+    /// x ∘ y on the union of the entries.
+    void ewise_add(const BinaryOp &op, const Vector &x, const Vector &y)
+    {
+        run(sparring_vector_ewise_add, op.get(), x.get(), y.get());
+    }
+    /// x ∘ y on their intersection.
+    void ewise_mult(const BinaryOp &op, const Vector &x, const Vector &y)
+    {
+        run(sparring_vector_ewise_mult, op.get(), x.get(), y.get());
+    }
+    /// f(x).
+    void apply(const UnaryOp &op, const Vector &x) { run(sparring_vector_apply, op.get(), x.get()); }
+    /// The entries for which f(x) holds.
+    void select(const UnaryOp &op, const Vector &x) { run(sparring_vector_select, op.get(), x.get()); }
+    /// x ∘ y where either has an entry; alpha stands for an absent one of x, beta for one of y.
+    void ewise_union(const BinaryOp &op, const Vector &x, const Scalar &alpha, const Vector &y, const Scalar &beta)
+    {
+        run(sparring_vector_ewise_union, op.get(), x.get(), alpha.get(), y.get(), beta.get());
+    }
+    /// x(indices).
+    void extract(const Vector &x, const Indices &indices) { run(sparring_vector_extract, x.get(), indices.get()); }
+    /// A(rows, j).
+    void extract_column(const Matrix &a, const Indices &rows, std::uint64_t j)
+    {
+        run(sparring_vector_extract_column, a.get(), rows.get(), j);
+    }
+    /// A(i, cols).
+    void extract_row(const Matrix &a, std::uint64_t i, const Indices &cols)
+    {
+        run(sparring_vector_extract_row, a.get(), i, cols.get());
+    }
+    /// c(indices) = x.
+    void assign(const Vector &x, const Indices &indices) { run(sparring_vector_assign, x.get(), indices.get()); }
+    /// c(indices) = s at every index.
+    void assign(const Scalar &s, const Indices &indices = {})
+    {
+        run(sparring_vector_assign_scalar, s.get(), indices.get());
+    }
+    /// t(indices(p)) = x(p), those at one index joined by the operator.
+    void scatter(const BinaryOp &op, const Vector &x, const Indices &indices)
+    {
+        run(sparring_vector_scatter, op.get(), x.get(), indices.get());
+    }
+    /// A number for each row of A that has entries.
+    void aggregate(SparringAggregate aggregate, const Matrix &a) { run(sparring_vector_aggregate, aggregate, a.get()); }
+    /// The diagonal k of A.
+    void diagonal(const Matrix &a, std::int64_t k = 0) { run(sparring_vector_diagonal, a.get(), k); }
+    /// ⊕ over each row of A.
+    void reduce(const Monoid &monoid, const Matrix &a) { run(sparring_vector_reduce, monoid.get(), a.get()); }
+    /// x itself.
+    void update(const Vector &x) { run(sparring_vector_update, x.get()); }
+};
+
+/// s ⊙= …, for a scalar s.
+template <> class Into<Scalar> {
+public:
+    Into(const Device &device, Scalar &s) noexcept : device_(device.get()), scalar_(s.get()) {}
+    /// Joins what is found to what s has.
+    Into &accum(const BinaryOp &op) noexcept
+    {
+        accum_ = op.get();
+        return *this;
+    }
+    /// ⊕ over all entries; empty without any.
+    void reduce(const Monoid &monoid, const Matrix &a)
+    {
+        check(sparring_matrix_reduce_scalar(device_, scalar_, accum_, monoid.get(), a.get()));
+    }
+    void reduce(const Monoid &monoid, const Vector &x)
+    {
+        check(sparring_vector_reduce_scalar(device_, scalar_, accum_, monoid.get(), x.get()));
+    }
+
+private:
+    SparringDevice *device_;
+    SparringScalar *scalar_;
+    SparringBinaryOp *accum_ = nullptr;
+};
+
+/// c(i, cols) = x; cols are all unless they are given.
+inline void assign_row(const Device &device, Matrix &c, std::uint64_t i, const Vector &x, const Indices &cols = {})
+{
+    check(sparring_matrix_assign_row(device.get(), c.get(), nullptr, nullptr, x.get(), i, cols.get(), nullptr));
+}
+/// c(rows, j) = x; rows are all unless they are given.
+inline void assign_column(const Device &device, Matrix &c, std::uint64_t j, const Vector &x, const Indices &rows = {})
+{
+    check(sparring_matrix_assign_column(device.get(), c.get(), nullptr, nullptr, x.get(), rows.get(), j, nullptr));
+}
+
+// The plain case of each operation: a new result, in the processor's memory.
+
+/// A ⊕.⊗ B.
+inline Matrix mxm(const Device &device, const Semiring &ring, const Matrix &a, const Matrix &b)
+{
+    Matrix c(ring.type(), a.nrows(), b.ncols());
+    device.into(c).mxm(ring, a, b);
+    return c;
+}
+/// A ⊕.⊗ x.
+inline Vector mxv(const Device &device, const Semiring &ring, const Matrix &a, const Vector &x)
+{
+    Vector y(ring.type(), a.nrows());
+    device.into(y).mxv(ring, a, x);
+    return y;
+}
+/// x ⊕.⊗ A.
+inline Vector vxm(const Device &device, const Semiring &ring, const Vector &x, const Matrix &a)
+{
+    Vector y(ring.type(), a.ncols());
+    device.into(y).vxm(ring, x, a);
+    return y;
+}
+namespace detail {
+inline Matrix like(const Matrix &a, SparringType type) { return Matrix(type, a.nrows(), a.ncols()); }
+inline Vector like(const Vector &x, SparringType type) { return Vector(type, x.size()); }
+} // namespace detail
+/// a ∘ b on the union of the entries, of matrices or vectors.
+template <class C> C ewise_add(const Device &device, const BinaryOp &op, const C &a, const C &b)
+{
+    C c = detail::like(a, op.type());
+    device.into(c).ewise_add(op, a, b);
+    return c;
+}
+/// a ∘ b on their intersection.
+template <class C> C ewise_mult(const Device &device, const BinaryOp &op, const C &a, const C &b)
+{
+    C c = detail::like(a, op.type());
+    device.into(c).ewise_mult(op, a, b);
+    return c;
+}
+/// f(a).
+template <class C> C apply(const Device &device, const UnaryOp &op, const C &a)
+{
+    C c = detail::like(a, op.type());
+    device.into(c).apply(op, a);
+    return c;
+}
+/// The entries for which f(a) holds.
+template <class C> C select(const Device &device, const UnaryOp &op, const C &a)
+{
+    C c = detail::like(a, a.type());
+    device.into(c).select(op, a);
+    return c;
+}
+/// Aᵀ.
+inline Matrix transpose(const Device &device, const Matrix &a)
+{
+    Matrix c(a.type(), a.ncols(), a.nrows());
+    device.into(c).transpose(a);
+    return c;
+}
+/// The Kronecker product.
+inline Matrix kronecker(const Device &device, const BinaryOp &op, const Matrix &a, const Matrix &b)
+{
+    Matrix c(op.type(), a.nrows() * b.nrows(), a.ncols() * b.ncols());
+    device.into(c).kronecker(op, a, b);
+    return c;
+}
+/// ⊕ over each row of A.
+inline Vector reduce_rows(const Device &device, const Monoid &monoid, const Matrix &a)
+{
+    Vector y(monoid.type(), a.nrows());
+    device.into(y).reduce(monoid, a);
+    return y;
+}
+/// ⊕ over all entries of a matrix or a vector, if there are any.
+template <class T, class C> std::optional<T> reduce(const Device &device, const Monoid &monoid, const C &a)
+{
+    Scalar s(monoid.type());
+    device.into(s).reduce(monoid, a);
+    return s.value<T>();
+}
+
+} // namespace sparring
+
+#endif // SPARRING_HPP
