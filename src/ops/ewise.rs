@@ -9,6 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use super::blocks::{AppendRows, append_rows, blocks, fill_rows, in_order, room};
+use crate::algebra::words::MovesTwo;
 use crate::algebra::{BinaryOp, Host, V, Value, Word};
 use crate::kernels::fill;
 use crate::par::Threads;
@@ -33,10 +34,39 @@ pub(crate) fn ewise_add<T: Value, O: BinaryOp<A = T, B = T, Out = T>, I: Index>(
     if is_one(threads, a.pattern(), b.pattern())? {
         return on_one_pattern(threads, "ewise_add", op, a, b);
     }
-    let Some(&first) = a.values().first().or(b.values().first()) else { return Csr::empty(a.nrows(), a.ncols()) };
+    let (pattern, values) =
+        union_rows(threads, "ewise_add", (a.pattern(), a.values()), (b.pattern(), b.values()), &|x, y| {
+            op.apply::<Host>(V(x), V(y)).0
+        })?;
+    Csr::with_pattern(Arc::new(pattern), values)
+}
+
+/// The entries of B, and elsewhere those of A: a sum whose ∘ gives its second operand.
+pub(super) struct PutRows<'a, I: Index> {
+    pub(super) threads: &'a Threads,
+    pub(super) a: &'a Pattern<I>,
+    pub(super) b: &'a Pattern<I>,
+}
+impl<I: Index> MovesTwo for PutRows<'_, I> {
+    type Found = Pattern<I>;
+    fn run<W: Word>(self, a: &[W], b: &[W]) -> Result<(Pattern<I>, Vec<W>)> {
+        union_rows(self.threads, "ewise_add", (self.a, a), (self.b, b), &|_, y| y)
+    }
+}
+
+/// The entries of two matrices of one shape, whose rows are sorted, together; `f` of both where both have one.
+fn union_rows<T: Copy + Send + Sync, I: Index>(
+    threads: &Threads,
+    name: &'static str,
+    (a, xs): (&Pattern<I>, &[T]),
+    (b, ys): (&Pattern<I>, &[T]),
+    f: &(impl Fn(T, T) -> T + Sync),
+) -> Result<(Pattern<I>, Vec<T>)> {
+    let Some(&first) = xs.first().or(ys.first()) else { return Ok((a.clone(), Vec::new())) };
     let most = a.nnz().saturating_add(b.nnz());
+    let row = |x: &Pattern<I>, i: usize| x.row_ptr()[i]..x.row_ptr()[i + 1];
     let append = |rows: Range<usize>, lens: &mut [usize], cols: &mut Vec<I>, values: &mut Vec<T>| {
-        let entries = |x: &Csr<T, I>| x.row_ptr()[rows.end] - x.row_ptr()[rows.start];
+        let entries = |x: &Pattern<I>| x.row_ptr()[rows.end] - x.row_ptr()[rows.start];
         let most = entries(a) + entries(b);
         room(cols, most, "a block of rows")?;
         room(values, most, "a block of rows")?;
@@ -45,16 +75,16 @@ pub(crate) fn ewise_add<T: Value, O: BinaryOp<A = T, B = T, Out = T>, I: Index>(
         let (mut union, mut n) = (RowUnion::new::<I>(), 0);
         for (i, len) in rows.zip(lens) {
             let to = (&mut cols[n..], &mut values[n..]);
-            *len = union.rows(a.row(i), b.row(i), to, |x, y| op.apply::<Host>(V(x), V(y)).0);
+            *len = union.rows((a.row(i), &xs[row(a, i)]), (b.row(i), &ys[row(b, i)]), to, f);
             n += *len;
         }
         cols.truncate(n);
         values.truncate(n);
         Ok(())
     };
-    let blocks = blocks(a.nrows(), &|i| work_before(a.pattern(), b.pattern(), i))?;
-    let (row_ptr, cols, values) = append_rows(threads, "ewise_add", &blocks, most, &append)?;
-    Csr::with_pattern(Arc::new(Pattern::from_parts(a.nrows(), a.ncols(), row_ptr, cols, true)), values)
+    let blocks = blocks(a.nrows(), &|i| work_before(a, b, i))?;
+    let (row_ptr, cols, values) = append_rows(threads, name, &blocks, most, &append)?;
+    Ok((Pattern::from_parts(a.nrows(), a.ncols(), row_ptr, cols, true), values))
 }
 
 /// `C(i, j) = A(i, j) ∘ B(i, j)` where both have an entry; rows sorted.
@@ -181,7 +211,11 @@ pub(crate) fn ewise_words<W: Word, I: Index>(
     values: &(dyn Fn(&[Places], &mut [W]) + Sync),
 ) -> Result<(Pattern<I>, Vec<W>)> {
     check_shapes(op, a, b)?;
-    let append = |rows: Range<usize>, cols: &mut Vec<I>, found: &mut Vec<W>| {
+    let append = |rows: Range<usize>, lens: &mut [usize], cols: &mut Vec<I>, found: &mut Vec<W>| {
+        let entries = |x: &Pattern<I>| x.row_ptr()[rows.end] - x.row_ptr()[rows.start];
+        let most = if union { entries(a) + entries(b) } else { entries(a).min(entries(b)) };
+        room(cols, most, "a block of rows")?;
+        room(found, most, "a block of rows")?;
         let (mut places, mut n) = ([(ABSENT, ABSENT); BLOCK], 0);
         let mut put = |j: I, place: Places, cols: &mut Vec<I>| {
             cols.push(j);
@@ -192,9 +226,9 @@ pub(crate) fn ewise_words<W: Word, I: Index>(
                 n = 0;
             }
         };
-        for i in rows {
+        for (i, len) in rows.zip(lens) {
             let ((ja, p0), (jb, q0)) = ((a.row(i), a.row_ptr()[i]), (b.row(i), b.row_ptr()[i]));
-            let (mut p, mut q) = (0, 0);
+            let (mut p, mut q, before) = (0, 0, cols.len());
             while p < ja.len() && q < jb.len() {
                 let order = ja[p].cmp(&jb[q]);
                 match order {
@@ -210,10 +244,15 @@ pub(crate) fn ewise_words<W: Word, I: Index>(
                 (p..ja.len()).for_each(|p| put(ja[p], (p0 + p, ABSENT), cols));
                 (q..jb.len()).for_each(|q| put(jb[q], (ABSENT, q0 + q), cols));
             }
+            *len = cols.len() - before;
         }
         append_values(&places[..n], first, values, found);
+        Ok(())
     };
-    merge_rows(threads, op, a, b, &|na, nb, common| if union { na + nb - common } else { common }, &append)
+    let most = if union { a.nnz().saturating_add(b.nnz()) } else { a.nnz().min(b.nnz()) };
+    let blocks = blocks(a.nrows(), &|i| work_before(a, b, i))?;
+    let (row_ptr, cols, values) = append_rows(threads, op, &blocks, most, &append)?;
+    Ok((Pattern::from_parts(a.nrows(), a.ncols(), row_ptr, cols, true), values))
 }
 
 fn append_values<W: Word>(

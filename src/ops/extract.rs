@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::blocks::{blocks, fill_rows, in_order, row_blocks};
+use super::blocks::{append_rows, blocks, fill_rows, in_order, room, row_blocks};
 use crate::algebra::Value;
 use crate::par::{Threads, collected, filled, reserved, zeros};
 use crate::sparse::{Bitmap, Checked, IndexList, accumulate, count_rows, sorted_values};
@@ -18,6 +18,8 @@ const ABSENT: usize = usize::MAX;
 enum Columns<I> {
     /// These, in order.
     Range(Range<usize>),
+    /// Column j of A is this column of C, or none: `LAST`.
+    Map(Vec<I>),
     /// Column j of A is column `at[p]` of C for the p in `ptr[j]..ptr[j + 1]`.
     Table { ptr: Vec<usize>, at: Vec<I> },
     /// The same as sorted pairs of columns of A and C.
@@ -34,6 +36,11 @@ impl<I: Index> Columns<I> {
             let mut pairs = collected(list.len(), pairs, "columns of an extract")?;
             pairs.sort_unstable();
             return Ok(Self::Pairs(pairs));
+        }
+        if list.no_repeats("cols").is_ok() {
+            let mut map = filled(ncols, I::LAST, "columns of an extract")?;
+            (0..list.len()).for_each(|q| map[list.at(q)] = I::cast(q));
+            return Ok(Self::Map(map));
         }
         let mut ptr = zeros(ncols.saturating_add(2), "columns of an extract")?;
         let mut at = filled(list.len(), I::default(), "columns of an extract")?;
@@ -54,6 +61,11 @@ impl<I: Index> Columns<I> {
                 let first = row.partition_point(|j| j.get() < range.start);
                 for (p, j) in row.iter().enumerate().skip(first).take_while(|(_, j)| j.get() < range.end) {
                     f(I::cast(j.get() - range.start), p);
+                }
+            }
+            Self::Map(map) => {
+                for (p, j) in row.iter().enumerate().filter(|(_, j)| map[j.get()] != I::LAST) {
+                    f(map[j.get()], p);
                 }
             }
             Self::Table { ptr, at } => {
@@ -102,6 +114,32 @@ pub(crate) fn extract_values<T: Copy + Send + Sync, I: Index>(
     let columns = Columns::new(&of_cols, a.ncols(), starts[m])?;
     let work = |p: usize| starts[p] + p;
     let all = matches!(&columns, Columns::Range(range) if range.len() == a.ncols());
+    if let (Columns::Map(map), Some(&first)) = (&columns, values.first()) {
+        let append = |block: Range<usize>, lens: &mut [usize], cols: &mut Vec<I>, to: &mut Vec<T>| {
+            let most = starts[block.end] - starts[block.start];
+            room(cols, most, "a block of rows")?;
+            room(to, most, "a block of rows")?;
+            cols.resize(most, I::default());
+            to.resize(most, first);
+            let mut n = 0;
+            for (p, len) in block.zip(lens) {
+                let start = n;
+                // What is not taken is written over: no branch to be guessed.
+                for (j, x) in a.row(rows.at(p)).iter().zip(&values[entries_of(p)]) {
+                    let q = map[j.get()];
+                    (cols[n], to[n]) = (q, *x);
+                    n += usize::from(q != I::LAST);
+                }
+                *len = n - start;
+            }
+            cols.truncate(n);
+            to.truncate(n);
+            Ok(())
+        };
+        let blocks = blocks(m, &|p| work(p) as u64)?;
+        let (row_ptr, cols, values) = append_rows(threads, "extract", &blocks, starts[m], &append)?;
+        return in_rows(threads, Pattern::from_parts(m, n, row_ptr, cols, of_cols.is_sorted()), values);
+    }
     let row_ptr = if all {
         starts.clone()
     } else {

@@ -1,12 +1,12 @@
 //! The entries of a matrix that an operator keeps.
 
+use std::ops::Range;
 use std::sync::Arc;
 
-use super::blocks::{fill_rows, in_order, row_blocks};
+use super::blocks::{append_rows, in_order, room, row_blocks};
 use crate::algebra::{Host, IndexUnaryOp, Place, V, Value};
 use crate::kernels::fill;
 use crate::par::Threads;
-use crate::sparse::count_rows;
 use crate::{Csr, Index, Pattern, Result};
 
 /// The entries of A for which `f(A(i, j), i, j, s)` holds; rows sorted.
@@ -48,18 +48,28 @@ pub(crate) fn keep_values<T: Copy + Send + Sync, I: Index>(
     values: &[T],
     kept: &[bool],
 ) -> Result<(Pattern<I>, Vec<T>)> {
-    let of = |i: usize| a.row_ptr()[i]..a.row_ptr()[i + 1];
-    let work = |i: usize| (a.row_ptr()[i] + i) as u64;
-    let count = |(): &mut (), i| Ok(kept[of(i)].iter().filter(|k| **k).count());
-    let row_ptr = count_rows(threads, a.nrows(), work, || Ok(()), count)?;
-    let (cols, values) = fill_rows(threads, "select", &row_blocks(a)?, &row_ptr, &|rows, cols, to| {
-        for i in rows {
-            let (js, xs) = (a.row(i), &values[of(i)]);
-            for ((&j, &x), _) in js.iter().zip(xs).zip(&kept[of(i)]).filter(|(_, k)| **k) {
-                cols.push(j);
-                to.push(x);
+    let ptr = a.row_ptr();
+    let Some(&first) = values.first() else { return Ok((a.clone(), Vec::new())) };
+    let append = |rows: Range<usize>, lens: &mut [usize], cols: &mut Vec<I>, to: &mut Vec<T>| {
+        let most = ptr[rows.end] - ptr[rows.start];
+        room(cols, most, "a block of rows")?;
+        room(to, most, "a block of rows")?;
+        cols.resize(most, I::default());
+        to.resize(most, first);
+        let mut n = 0;
+        for (i, len) in rows.zip(lens) {
+            let (start, of) = (n, ptr[i]..ptr[i + 1]);
+            // What is not kept is written over: no branch to be guessed.
+            for ((&j, &x), &keep) in a.row(i).iter().zip(&values[of.clone()]).zip(&kept[of]) {
+                (cols[n], to[n]) = (j, x);
+                n += usize::from(keep);
             }
+            *len = n - start;
         }
-    })?;
+        cols.truncate(n);
+        to.truncate(n);
+        Ok(())
+    };
+    let (row_ptr, cols, values) = append_rows(threads, "select", &row_blocks(a)?, a.nnz(), &append)?;
     Ok((Pattern::from_parts(a.nrows(), a.ncols(), row_ptr, cols, true), values))
 }

@@ -9,7 +9,7 @@ use super::vector::Vector;
 use crate::algebra::{Array, Slice, SliceMut, Type, Value, for_each_type};
 use crate::kernels::{Operand, precompiled, with_type};
 use crate::num_complex::Complex;
-use crate::ops::by_formula::{Move, assigned, moved};
+use crate::ops::by_formula::{Move, assigned, moved, put_over};
 use crate::par::Threads;
 use crate::sparse::{Combine, IndexList, MaskSpec, MatrixPattern};
 use crate::{Csr, Error, Pattern, Result};
@@ -52,6 +52,8 @@ trait Held: Any + Send + Sync + std::fmt::Debug {
     fn retain(&mut self, threads: &Threads, mask: MaskSpec<'_, MatrixPattern>) -> Result<bool>;
     /// Joins t to it in place; false if the form is not written in place.
     fn put(&mut self, threads: &Threads, t: &Matrix, combine: &Combine<'_>) -> Result<bool>;
+    /// The entries of t, of its type, and elsewhere its own; both are compressed rows, sorted.
+    fn put_over(&self, threads: &Threads, t: &Matrix) -> Result<Matrix>;
     /// The matrix with `a`, of its type, as a part, where the mask allows; all are compressed rows, sorted.
     fn assigned(
         &self,
@@ -105,6 +107,9 @@ impl<T: Value> Held for Csr<T> {
     }
     fn put(&mut self, threads: &Threads, t: &Matrix, combine: &Combine<'_>) -> Result<bool> {
         t.csr().map_or(Ok(false), |t| Csr::put(self, threads, t, combine))
+    }
+    fn put_over(&self, threads: &Threads, t: &Matrix) -> Result<Matrix> {
+        Ok(put_over(threads, self, t.csr::<T>().ok_or_else(|| elsewhere("matrix"))?)?.into())
     }
     fn assigned(
         &self,
@@ -251,6 +256,10 @@ impl Matrix {
     /// The matrix with its entries moved.
     pub(super) fn moved(&self, threads: &Threads, how: Move<'_>) -> Result<Self> {
         self.rows()?.moved(threads, how)
+    }
+    /// The entries of t, of its type, and elsewhere its own.
+    pub(super) fn put_over(&self, threads: &Threads, t: &Self) -> Result<Self> {
+        self.sorted(threads)?.rows()?.put_over(threads, &t.sorted(threads)?)
     }
     /// The matrix with `a`, of its type, as the part (I, J), where the mask allows.
     pub(super) fn assigned(

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::super::assign::AssignRows;
+use super::super::ewise::PutRows;
 use super::super::extract::{extract_values, place_values, within_values};
 use super::super::restrict::restrict_values;
 use super::super::select::keep_values;
@@ -10,7 +11,7 @@ use crate::algebra::words::{Fold, Moves, moved as by_word, moved_two};
 use crate::algebra::{Value, Word};
 use crate::par::Threads;
 use crate::sparse::{IndexList, sorted_values, transposed_values};
-use crate::{Csr, Pattern, Result};
+use crate::{Csr, Error, Pattern, Result};
 
 /// What becomes of the entries.
 #[derive(Clone, Copy, Debug)]
@@ -60,6 +61,19 @@ impl Moves for Moved<'_> {
 /// [`Error::Shape`](crate::Error::Shape) for a mask of another shape.
 pub(crate) fn moved<T: Value>(threads: &Threads, a: &Csr<T>, how: Move<'_>) -> Result<Csr<T>> {
     let (pattern, values) = by_word(Moved { threads, pattern: a.pattern(), how }, a.values(), None::<fn(T, T) -> T>)?;
+    Csr::with_pattern(Arc::new(pattern), values)
+}
+
+/// The entries of T, and elsewhere those of C, which has its shape; rows of both are sorted.
+/// # Errors
+/// [`Error::Shape`](crate::Error::Shape), [`Error::OutOfMemory`](crate::Error::OutOfMemory),
+/// [`Error::Cancelled`](crate::Error::Cancelled).
+pub(crate) fn put_over<T: Value>(threads: &Threads, c: &Csr<T>, t: &Csr<T>) -> Result<Csr<T>> {
+    if c.shape() != t.shape() {
+        return Err(Error::Shape { op: "ewise_add", lhs: c.shape(), rhs: t.shape() });
+    }
+    let put = PutRows { threads, a: c.pattern(), b: t.pattern() };
+    let (pattern, values) = moved_two(put, c.values(), t.values())?;
     Csr::with_pattern(Arc::new(pattern), values)
 }
 

@@ -143,7 +143,7 @@ impl Engine for Cpu {
         }
         let joined = match op {
             Some(op) => self.of_matrices(Op::EwiseAdd(op), a, t),
-            None => BinaryOp::new("second", a.ty()).and_then(|op| self.of_matrices(Op::EwiseAdd(&op), a, t)),
+            None => a.put_over(threads, t),
         };
         Some(joined.and_then(|joined| a.replace(&joined)))
     }
