@@ -94,6 +94,26 @@ pub enum Error {
         /// Size of the dimension.
         bound: usize,
     },
+    /// An index of a list lies outside its dimension.
+    #[error("{list}: index {index} at position {position} of the list, of a dimension of {bound}")]
+    ListIndex {
+        /// Name of the list: `rows`, `cols`, `indices`.
+        list: &'static str,
+        /// Index found.
+        index: i128,
+        /// Its position.
+        position: usize,
+        /// Size of the dimension.
+        bound: usize,
+    },
+    /// An index stands in a list twice where each place may get one value.
+    #[error("{list}: index {index} is in the list twice; give an operator that joins what it gets")]
+    RepeatedIndex {
+        /// Name of the list.
+        list: &'static str,
+        /// The index.
+        index: usize,
+    },
     /// A row's columns do not increase.
     #[error("row {row}: column {column} at position {position} does not increase")]
     NotSorted {

@@ -10,6 +10,7 @@ use sparring::backend::Backend;
 use sparring::contract::{Einsum, Layout, View};
 use sparring::graph::{TriangleMethod, triangles};
 use sparring::par::Threads;
+use sparring::runtime::{IndexList, Machine, Matrix, Op};
 use sparring::tensor::Kruskal;
 use sparring::{Coo, Cpu, Csr, Dense, Error, Pattern, Tensor};
 
@@ -104,6 +105,16 @@ fn duplicate() {
     assert!(matches!(says(found, &["(0, 2)"]), Error::Duplicate { row: 0, column: 2 }));
     let found = Coo::<f64>::new(2, 2, vec![1, 0, 1], vec![1, 0, 1], vec![1.0; 3]).and_then(|c| c.to_csr_unique());
     assert!(matches!(says(found, &["(1, 1)"]), Error::Duplicate { row: 1, column: 1 }));
+}
+
+#[test]
+fn index_lists() {
+    let found = IndexList::from(vec![0, 7]).to_vec("rows", 5);
+    assert!(matches!(says(found, &["rows", "7", "position 1", "5"]), Error::ListIndex { index: 7, position: 1, .. }));
+    let (cpu, all, twice) = (Machine::from(Cpu::new()), IndexList::all(), IndexList::from(vec![1, 1]));
+    let a = Matrix::from(Csr::<f64>::eye(2).expect("a matrix"));
+    let found = cpu.call(Op::Assign(&twice, &all), &a).into(&mut a.clone());
+    assert!(matches!(says(found, &["rows", "index 1", "twice"]), Error::RepeatedIndex { index: 1, .. }));
 }
 
 #[test]

@@ -12,7 +12,7 @@ use crate::memory::input;
 use crate::operators::SparringBinaryOp;
 use crate::scalar::SparringScalar;
 use crate::sparse::{Held, Sparse, optional};
-use crate::status::SparringStatus::{SPARRING_DUPLICATE, SPARRING_INDEX_RANGE, SPARRING_SHAPE};
+use crate::status::SparringStatus::{SPARRING_INDEX_RANGE, SPARRING_SHAPE};
 use crate::types::named;
 
 /// How an operation reads its operands and writes its result: c⟨mask⟩ ⊙= t, where t is what it computes and ⊙ the
@@ -112,7 +112,7 @@ impl<C: Sparse, M: Sparse> Write<C, M> {
 
 /// The error of an operation, by the names of C.
 fn failed(op: &Op<'_>, transposed: bool, e: Error) -> Fail {
-    let Error::Argument { name: list @ ("rows" | "cols" | "indices"), message } = e else {
+    let (Error::ListIndex { list, .. } | Error::RepeatedIndex { list, .. }) = e else {
         return Fail::of_operands(e, "a", "b");
     };
     let name = match op {
@@ -123,8 +123,9 @@ fn failed(op: &Op<'_>, transposed: bool, e: Error) -> Fail {
         Op::Extract(..) if transposed && list == "cols" => "rows",
         _ => list,
     };
-    let status = if message.contains("twice") { SPARRING_DUPLICATE } else { SPARRING_INDEX_RANGE };
-    Fail { status, message: format!("{name}: {message}") }
+    let Fail { status, message } = Fail::from(e);
+    let of_list = message.strip_prefix(list).unwrap_or(&message);
+    Fail { status, message: format!("{name}{of_list}") }
 }
 
 /// The operation on operands that it alone holds.

@@ -95,7 +95,7 @@ impl<I: Index> Columns<I> {
 /// Cost: O(|I| + |J| + entries of these rows), and O(ncols) unless they are far fewer than columns; sorting where J is
 /// not.
 /// # Errors
-/// [`Error::Argument`] for an index outside; [`Error::IndexOverflow`], [`Error::OutOfMemory`], [`Error::Cancelled`].
+/// [`Error::ListIndex`]; [`Error::IndexOverflow`], [`Error::OutOfMemory`], [`Error::Cancelled`].
 pub(crate) fn extract_values<T: Copy + Send + Sync, I: Index>(
     threads: &Threads,
     a: &Pattern<I>,
@@ -187,7 +187,7 @@ impl<T: Value, I: Index> Csr<T, I> {
     /// # Ok::<(), sparring::Error>(())
     /// ```
     /// # Errors
-    /// [`Error::Argument`] for an index outside; [`Error::IndexOverflow`], [`Error::OutOfMemory`],
+    /// [`Error::ListIndex`]; [`Error::IndexOverflow`], [`Error::OutOfMemory`],
     /// [`Error::Cancelled`].
     pub fn extract(&self, threads: &Threads, rows: &IndexList, columns: &IndexList) -> Result<Self> {
         let a = &*in_order(threads, self)?;
@@ -214,7 +214,7 @@ impl<T: Value, I: Index> Csr<T, I> {
 ///
 /// Cost: O(rows of T + |J| + nnz(A)); sorting where J or rows of A are not sorted.
 /// # Errors
-/// [`Error::Shape`] unless A is |I|×|J|; [`Error::Argument`] for an index outside, or one that is there twice;
+/// [`Error::Shape`] unless A is |I|×|J|; [`Error::ListIndex`], [`Error::RepeatedIndex`];
 /// [`Error::OutOfMemory`], [`Error::Cancelled`].
 pub(crate) fn place_values<T: Copy + Send + Sync, I: Index>(
     threads: &Threads,
@@ -251,7 +251,7 @@ pub(crate) fn place_values<T: Copy + Send + Sync, I: Index>(
 ///
 /// Cost: O(nrows + ncols / 64 + |I| + |J| + nnz(A)).
 /// # Errors
-/// [`Error::Argument`] for an index outside; [`Error::OutOfMemory`], [`Error::Cancelled`].
+/// [`Error::ListIndex`]; [`Error::OutOfMemory`], [`Error::Cancelled`].
 pub(crate) fn within_values<T: Copy + Send + Sync, I: Index>(
     threads: &Threads,
     a: &Pattern<I>,
@@ -313,7 +313,7 @@ fn in_rows<T: Copy + Send + Sync, I: Index>(
 ///
 /// Cost: O(|I|), times a binary search where v is a list.
 /// # Errors
-/// [`Error::Argument`] for an index outside; [`Error::OutOfMemory`].
+/// [`Error::ListIndex`]; [`Error::OutOfMemory`].
 pub(crate) fn extract_positions(
     list: &IndexList,
     len: usize,

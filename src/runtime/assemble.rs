@@ -98,7 +98,7 @@ impl Vector {
     /// # Ok::<(), sparring::Error>(())
     /// ```
     /// # Errors
-    /// [`Error::Argument`] for an index outside; [`Error::OutOfMemory`]; [`Error::Unsupported`] for structs.
+    /// [`Error::ListIndex`]; [`Error::OutOfMemory`]; [`Error::Unsupported`] for structs.
     pub fn constant_at(s: &Scalar, list: &IndexList, len: usize) -> Result<Self> {
         let pattern = Arc::new(VectorPattern::of_list(list, len)?);
         let ty = s.ty();

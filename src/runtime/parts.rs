@@ -184,7 +184,7 @@ impl Vector {
     /// Of `len` places with these entries, in any order; those of one place are joined by `dup` in the order given, or
     /// are an error without it (`GrB_Vector_build`).
     /// # Errors
-    /// [`Error::Argument`] for an index outside, an operator of another type, a repeat without `dup`;
+    /// [`Error::ListIndex`]; [`Error::RepeatedIndex`] without `dup`; [`Error::Argument`] if it is on another type;
     /// [`Error::Length`], [`Error::OutOfMemory`]; [`Error::Unsupported`] for structs.
     pub fn build(
         threads: &Threads,

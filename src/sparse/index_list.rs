@@ -67,12 +67,9 @@ impl IndexList {
     }
     /// The list, its indices checked against the dimension; `name` is that of the argument.
     /// # Errors
-    /// [`Error::Argument`] for the first index that is not below the dimension, with its position.
+    /// [`Error::ListIndex`] for the first index that is not below the dimension.
     pub(crate) fn check(&self, name: &'static str, dimension: usize) -> Result<Checked<'_>> {
-        let beyond = |index: i128, position: usize| Error::Argument {
-            name,
-            message: format!("index {index} at position {position} of the list, of a dimension of {dimension}"),
-        };
+        let beyond = |index: i128, position: usize| Error::ListIndex { list: name, index, position, bound: dimension };
         match &self.0 {
             Kind::All => Ok(Checked::Strided { start: 0, step: 1, len: dimension }),
             &Kind::Strided { start, step, len } => {
@@ -97,7 +94,7 @@ impl IndexList {
     }
     /// The indices, of a dimension; `name` stands in the error.
     /// # Errors
-    /// [`Error::Argument`] for an index that is not below the dimension; [`Error::OutOfMemory`].
+    /// [`Error::ListIndex`] for an index that is not below the dimension; [`Error::OutOfMemory`].
     pub fn to_vec(&self, name: &'static str, dimension: usize) -> Result<Vec<usize>> {
         let list = self.check(name, dimension)?;
         crate::par::collected(list.len(), (0..list.len()).map(|p| list.at(p)), "indices")
@@ -135,7 +132,7 @@ impl Checked<'_> {
     }
     /// Refuses an index that is there twice, as nothing says which of two values it gets.
     /// # Errors
-    /// [`Error::Argument`] with the index; [`Error::OutOfMemory`].
+    /// [`Error::RepeatedIndex`]; [`Error::OutOfMemory`].
     pub(crate) fn no_repeats(&self, name: &'static str) -> Result<()> {
         let repeated = match self {
             Self::Strided { start, step, len } => (*step == 0 && *len > 1).then_some(*start),
@@ -146,10 +143,7 @@ impl Checked<'_> {
                 sorted.windows(2).find(|w| w[0] == w[1]).map(|w| w[0])
             }
         };
-        repeated.map_or(Ok(()), |index| {
-            let message = format!("index {index} is in the list twice; give an operator that joins what it gets");
-            Err(Error::Argument { name, message })
-        })
+        repeated.map_or(Ok(()), |index| Err(Error::RepeatedIndex { list: name, index }))
     }
 }
 

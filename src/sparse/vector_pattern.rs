@@ -63,7 +63,7 @@ impl<I: Index> VectorPattern<I> {
     }
     /// The indices of a list, whatever its order.
     /// # Errors
-    /// [`Error::Argument`](crate::Error::Argument) for an index outside;
+    /// [`Error::ListIndex`](crate::Error::ListIndex);
     /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
     pub(crate) fn of_list(list: &IndexList, len: usize) -> Result<Self> {
         let list = list.check("indices", len)?;

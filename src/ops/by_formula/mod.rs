@@ -14,7 +14,9 @@ pub(crate) use entries::Ewise;
 pub(super) use entries::OfTwo;
 pub(crate) use matrix::{apply, ewise, reduce};
 pub(crate) use moves::{Move, assigned, moved, put_over};
-pub(crate) use placed::{build, diagonal, diagonal_matrix, diagonal_of, extract_vector, fold_places, place_vector};
+#[cfg(feature = "cuda")]
+pub(crate) use placed::diagonal_of;
+pub(crate) use placed::{build, diagonal, diagonal_matrix, extract_vector, fold_places, place_vector};
 pub(crate) use vector::{
     AnyVector, View, apply_vector, ewise_vectors, joins, mxv, pattern_where, reduce_rows, reduce_vector, vxm,
 };

@@ -80,7 +80,7 @@ pub(crate) fn put_over<T: Value>(threads: &Threads, c: &Csr<T>, t: &Csr<T>) -> R
 /// C with A as its part (I, J), where the mask allows; all rows are sorted.
 /// # Errors
 /// [`Error::Shape`](crate::Error::Shape) unless A is |I|×|J| and the mask of C's shape;
-/// [`Error::Argument`](crate::Error::Argument) for an index outside, or one that is there twice;
+/// [`Error::ListIndex`](crate::Error::ListIndex), [`Error::RepeatedIndex`](crate::Error::RepeatedIndex);
 /// [`Error::OutOfMemory`](crate::Error::OutOfMemory), [`Error::Cancelled`](crate::Error::Cancelled).
 pub(crate) fn assigned<T: Value>(
     threads: &Threads,

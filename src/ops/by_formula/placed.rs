@@ -16,7 +16,7 @@ use crate::{Coo, Error, Index, Pattern, Result};
 ///
 /// Cost: O(|I|), times a binary search where u is a list.
 /// # Errors
-/// [`Error::Argument`] for an index outside; [`Error::IndexOverflow`], [`Error::OutOfMemory`], [`Error::Cancelled`].
+/// [`Error::ListIndex`]; [`Error::IndexOverflow`], [`Error::OutOfMemory`], [`Error::Cancelled`].
 pub(crate) fn extract_vector(threads: &Threads, u: View<'_>, list: &IndexList) -> Result<AnyVector> {
     let (indices, positions) = extract_positions(list, u.len(), |i| u.pattern().find(i))?;
     let values = gathered(threads, "extract", u.values(), &positions)?;
@@ -49,7 +49,7 @@ fn places(u: &[u32], list: &IndexList, (of_u, len): (usize, usize)) -> Result<Ve
 ///
 /// Cost: O(|I| + nnz(u)); sorting where I is not sorted.
 /// # Errors
-/// [`Error::Shape`] unless u has |I| places; [`Error::Argument`] for an index outside, or one that is there twice;
+/// [`Error::Shape`] unless u has |I| places; [`Error::ListIndex`], [`Error::RepeatedIndex`];
 /// [`Error::OutOfMemory`], [`Error::Cancelled`].
 pub(crate) fn place_vector(threads: &Threads, u: View<'_>, list: &IndexList, len: usize) -> Result<AnyVector> {
     list.check("indices", len)?.no_repeats("indices")?;
@@ -63,7 +63,7 @@ pub(crate) fn place_vector(threads: &Threads, u: View<'_>, list: &IndexList, len
 ///
 /// Cost: as for [`place_vector`].
 /// # Errors
-/// As for [`place_vector`], but for an index that is there twice.
+/// As for [`place_vector`], but [`Error::RepeatedIndex`].
 pub(crate) fn fold_places(
     threads: &Threads,
     u: View<'_>,
