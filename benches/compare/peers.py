@@ -343,7 +343,8 @@ class SuiteSparse:
         import scipy.sparse as sp
 
         rows, columns, values = c.to_coo()
-        return ms, of_matrix(sp.csr_matrix((values, (rows, columns)), (c.nrows, c.ncols)))
+        found = of_matrix(sp.csr_matrix((values, (rows, columns)), (c.nrows, c.ncols)))
+        return ms, {f"{variant}_{k}": v for k, v in found.items()} if self.op == "steps" else found
 
     def hyper(self, check):
         """The product of two matrices of which nearly all rows or columns are empty."""
@@ -463,7 +464,9 @@ class SciPy:
             return ms, {"sum": float(c)}
         found = of_matrix(c)
         # Its sum leaves out entries that cancel.
-        return ms, {k: found[k] for k in (("sum", "wsum") if self.op in ("ewise", "steps") else found)}
+        if self.op == "steps":
+            return ms, {f"{variant}_{k}": found[k] for k in ("sum", "wsum")}
+        return ms, {k: found[k] for k in (("sum", "wsum") if self.op == "ewise" else found)}
 
     def run(self, variant, check):
         if self.op != "spgemm":
