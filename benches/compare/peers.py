@@ -287,7 +287,7 @@ class SuiteSparse:
             "tril": lambda: a.select("tril", 0),
             "value": lambda: a.select(">", 1.0),
             "mult": lambda: a.ewise_mult(self.other, gb.binary.times),
-            "union": lambda: a.ewise_union(self.other, gb.binary.minus, 0.0, 0.0),
+            "union": lambda: a.ewise_union(self.other, gb.binary.plus, 1.0, 2.0),
             "rows": lambda: a[self.half, :],
             "part": lambda: a[self.part, self.part],
             "kron": lambda: a.kronecker(self.two, gb.binary.times),

@@ -24,11 +24,13 @@ pub(super) struct Steps {
     lower: Matrix,
     all: IndexList,
     times: BinaryOp,
-    minus: BinaryOp,
+    plus: BinaryOp,
     scaled: UnaryOp,
     tril: UnaryOp,
     above: UnaryOp,
-    zero: Scalar,
+    /// What stands for an absent entry of a union.
+    for_a: Scalar,
+    for_b: Scalar,
     fill: Scalar,
 }
 
@@ -41,7 +43,7 @@ impl Steps {
             rows.collect::<Vec<_>>().into()
         };
         let (part, half) = (taken(4), taken(2));
-        let (times, minus) = (BinaryOp::new("times", Type::F64)?, BinaryOp::new("minus", Type::F64)?);
+        let (times, plus) = (BinaryOp::new("times", Type::F64)?, BinaryOp::new("plus", Type::F64)?);
         let tril = UnaryOp::new("tril", Type::F64)?.with(0i64)?;
         let transposed = cpu.transpose(a).eval()?.into();
         let a = Matrix::from(a.clone());
@@ -52,7 +54,8 @@ impl Steps {
             all: IndexList::all(),
             scaled: times.with_second(1.5)?,
             above: UnaryOp::new("valuegt", Type::F64)?.with(1.0)?,
-            zero: Scalar::from(0.0),
+            for_a: Scalar::from(1.0),
+            for_b: Scalar::from(2.0),
             fill: Scalar::from(1.5),
             machine,
             a,
@@ -60,7 +63,7 @@ impl Steps {
             part,
             half,
             times,
-            minus,
+            plus,
             tril,
         })
     }
@@ -77,7 +80,7 @@ impl Steps {
             self.of_a("tril_", Op::Select(&self.tril)),
             self.of_a("value_", Op::Select(&self.above)),
             self.of_two("mult_", Op::Pairs(Pairing::EwiseMult, &self.times), transposed),
-            self.of_two("union_", Op::EwiseUnion(&self.minus, &self.zero, &self.zero), transposed),
+            self.of_two("union_", Op::EwiseUnion(&self.plus, &self.for_a, &self.for_b), transposed),
             self.of_a("rows_", Op::Extract(half, all)),
             self.of_a("part_", Op::Extract(part, part)),
             (
