@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Runs the oracle's cases through SuiteSparse:GraphBLAS, by python-graphblas: both should say the same.
 
-    python3 -m venv /tmp/graphblas && /tmp/graphblas/bin/pip install python-graphblas
-    cargo run -q -p sparring-oracle -- cases --seed 1 --count 20000 | /tmp/graphblas/bin/python scripts/oracle_suitesparse.py
-    cargo run -q -p sparring-oracle -- small --every 997 | /tmp/graphblas/bin/python scripts/oracle_suitesparse.py
+    python3 -m venv target/graphblas && target/graphblas/bin/pip install python-graphblas
+    cargo run -q -p sparring-oracle -- cases --seed 1 --count 20000 | target/graphblas/bin/python scripts/oracle_suitesparse.py
+    cargo run -q -p sparring-oracle -- small --every 997 | target/graphblas/bin/python scripts/oracle_suitesparse.py
 
 Prints how many cases of each operation ran, and which are left out, and why; exit 1 if one differs. A case on which
 SuiteSparse ends the process ends the run; `split -l 1000` finds it. A way to check the definitions of

@@ -20,7 +20,7 @@ enum Columns<I> {
     Range(Range<usize>),
     /// Column j of A is this column of C, or none: `LAST`.
     Map(Vec<I>),
-    /// Column j of A is column `at[p]` of C for the p in `ptr[j]..ptr[j + 1]`.
+    /// Where columns repeat, column j of A is column `at[p]` of C for the p in `ptr[j]..ptr[j + 1]`.
     Table { ptr: Vec<usize>, at: Vec<I> },
     /// The same as sorted pairs of columns of A and C.
     Pairs(Vec<(I, I)>),
@@ -37,11 +37,12 @@ impl<I: Index> Columns<I> {
             pairs.sort_unstable();
             return Ok(Self::Pairs(pairs));
         }
-        if list.no_repeats("cols").is_ok() {
-            let mut map = filled(ncols, I::LAST, "columns of an extract")?;
-            (0..list.len()).for_each(|q| map[list.at(q)] = I::cast(q));
+        let mut map = filled(ncols, I::LAST, "columns of an extract")?;
+        let is_new = |q: usize| std::mem::replace(&mut map[list.at(q)], I::cast(q)) == I::LAST;
+        if (0..list.len()).all(is_new) {
             return Ok(Self::Map(map));
         }
+        drop(map);
         let mut ptr = zeros(ncols.saturating_add(2), "columns of an extract")?;
         let mut at = filled(list.len(), I::default(), "columns of an extract")?;
         (0..list.len()).for_each(|q| ptr[list.at(q) + 2] += 1);

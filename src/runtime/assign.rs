@@ -40,8 +40,19 @@ impl Operation<'_> {
     /// The operation, one that [assigns](Op::assigns), into `c`.
     pub(super) fn assign<X: Collection>(mut self, c: &mut X) -> Result<()> {
         let shape = c.shape_of();
-        match (self.op, c.operand_of()) {
-            (Op::Assign(rows, cols), _) => {
+        let is_vector = matches!(c.operand_of(), Operand::Vector(_));
+        if let (Op::Assign(_, cols) | Op::AssignScalar(_, _, cols), true) = (self.op, is_vector)
+            && !cols.is_all()
+        {
+            let message = "a vector has no columns: give IndexList::all()".into();
+            return Err(Error::Argument { name: "cols", message });
+        }
+        if self.transpose[0] && !matches!(self.op, Op::Assign(..)) {
+            let message = "a vector or a scalar is assigned, and matrices are transposed".into();
+            return Err(Error::Argument { name: "a", message });
+        }
+        match self.op {
+            Op::Assign(rows, cols) => {
                 let a = self.operands.0.take().ok_or_else(no_operand)?;
                 let a = if self.transpose[0] { self.transposed(&a)? } else { a };
                 self.transpose[0] = false;
@@ -57,9 +68,8 @@ impl Operation<'_> {
                     })
                 })
             }
-            (Op::AssignScalar(s, rows, cols), _) => {
+            Op::AssignScalar(s, rows, cols) => {
                 let part = Part { rows, cols, shape };
-                let is_vector = matches!(c.operand_of(), Operand::Vector(_));
                 self.write_part(c, part, |part, mask| constant(self.machine, s, part, is_vector, mask))
             }
             _ => match c.matrix_mut() {
@@ -127,7 +137,7 @@ impl Operation<'_> {
             return write_parts(&on, "assign", c, t, mask.map(write_mask), accum.is_some());
         }
         // Where T has an entry at every place that is written, it takes the place of what stands there.
-        let fills = mask.is_none() && t.count_of()? as u128 == part.places() || matches!(self.op, Op::AssignScalar(..));
+        let fills = matches!(self.op, Op::AssignScalar(..)) || mask.is_none() && t.count_of()? as u128 == part.places();
         if !fills {
             let call = Call::unary(Op::Within(part.rows, part.cols), c.operand_of());
             let replaced = X::made(machine.run(&match &mask {

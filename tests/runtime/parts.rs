@@ -274,6 +274,14 @@ fn bad_parts_are_named() {
     let mut x = vector(&[Some(1); 4]);
     let error = cpu.call(Op::AssignRow(0, &all), &x.clone()).into(&mut x).unwrap_err().to_string();
     assert!(error.contains("a matrix"), "{error}");
+    let some = IndexList::from(0..1);
+    let error = cpu.call(Op::Assign(&all, &some), &x.clone()).into(&mut x).unwrap_err().to_string();
+    assert!(error.contains("cols: a vector has no columns"), "{error}");
+    let one = Scalar::from(1i64);
+    let error = cpu.call(Op::AssignScalar(&one, &all, &some), ()).into(&mut x).unwrap_err().to_string();
+    assert!(error.contains("cols: a vector has no columns"), "{error}");
+    let error = cpu.call(Op::AssignScalar(&one, &all, &all), ()).transpose_a().into(&mut c).unwrap_err().to_string();
+    assert!(error.contains("matrices are transposed"), "{error}");
     let half = Scalar::from(0.5);
     let error = cpu.call(Op::AssignScalar(&half, &all, &all), ()).into(&mut x).unwrap_err().to_string();
     assert!(error.contains("f64") && error.contains("i64"), "{error}");
