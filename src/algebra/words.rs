@@ -11,6 +11,31 @@ use std::sync::Arc;
 use super::{Type, Value, Word, for_each_type};
 use crate::{Error, Result};
 
+/// A loop over values of so many bytes, written once: a size that the compiler knows makes each copy a move.
+macro_rules! by_size {
+    ($size:expr, $n:ident => $loop:expr) => {
+        match $size {
+            1 => {
+                let $n = 1;
+                $loop
+            }
+            2 => {
+                let $n = 2;
+                $loop
+            }
+            4 => {
+                let $n = 4;
+                $loop
+            }
+            8 => {
+                let $n = 8;
+                $loop
+            }
+            $n => $loop,
+        }
+    };
+}
+
 /// The memory of a value.
 #[inline(always)]
 pub(crate) fn word<T: Value>(x: T) -> T::Word {
@@ -360,23 +385,46 @@ impl<'a> SliceMut<'a> {
     /// If the types differ.
     pub(crate) fn gather(&mut self, from: &Slice<'_>, at: impl Iterator<Item = usize>) {
         assert!(self.ty == from.ty, "{} from {}", self.ty, from.ty);
-        let size = self.ty.size();
-        for (p, q) in (0..self.len).zip(at).filter(|&(_, q)| q < from.len) {
-            // SAFETY: 1. p and q are below the numbers of values; 2. these are borrowed to be replaced, so they do not
-            // overlap; 3. both are of one type, so what stands there after is a value.
+        let places = (0..self.len).zip(at).filter(|&(_, q)| q < from.len);
+        // SAFETY: 1. p and q are below the numbers of values; 2. these are borrowed to be replaced, so they do not
+        // overlap; 3. both are of one type, so what stands there after is a value.
+        by_size!(self.ty.size(), size => for (p, q) in places {
             unsafe { copy_value(from.at.add(q * size), self.at.add(p * size), size) };
-        }
+        });
+    }
+    /// Replaces all by one value.
+    /// # Panics
+    /// If the types differ, or `value` is not one.
+    pub(crate) fn fill(&mut self, value: &Slice<'_>) {
+        assert!(value.len == 1);
+        self.gather(value, std::iter::repeat(0));
     }
     /// Replaces `at(p)` by value p of `from`, for each p for which there is such a place.
     /// # Panics
     /// If the types differ.
     pub(crate) fn scatter(&mut self, from: &Slice<'_>, at: impl Iterator<Item = usize>) {
         assert!(self.ty == from.ty, "{} from {}", self.ty, from.ty);
-        let size = self.ty.size();
-        for (p, q) in (0..from.len).zip(at).filter(|&(_, q)| q < self.len) {
-            // SAFETY: as for `gather`.
+        let places = (0..from.len).zip(at).filter(|&(_, q)| q < self.len);
+        // SAFETY: as for `gather`.
+        by_size!(self.ty.size(), size => for (p, q) in places {
             unsafe { copy_value(from.at.add(p * size), self.at.add(q * size), size) };
-        }
+        });
+    }
+    /// Replaces `at(p)` by value p of `from`, or, where the flag beside it is set, by the value of `other` at that
+    /// place, for each p for which there is such a place.
+    /// # Panics
+    /// If the types differ.
+    pub(crate) fn scatter_or(&mut self, from: &Slice<'_>, other: &Slice<'_>, at: impl Iterator<Item = (usize, bool)>) {
+        assert!(self.ty == from.ty && self.ty == other.ty, "{} from {} or {}", self.ty, from.ty, other.ty);
+        let most = self.len.min(other.len);
+        let places = (0..from.len).zip(at).filter(|(_, (q, _))| *q < most);
+        // SAFETY: as for `gather`; q is below the number of values of either.
+        by_size!(self.ty.size(), size => for (p, (q, of_other)) in places {
+            unsafe {
+                let value = if of_other { other.at.add(q * size) } else { from.at.add(p * size) };
+                copy_value(value, self.at.add(q * size), size);
+            }
+        });
     }
     /// Replaces value `to` by `from[at]`, for each pair (to, at).
     /// # Panics
@@ -452,17 +500,7 @@ impl StridedMut<'_> {
 #[inline(always)]
 unsafe fn copy_value(from: *const u8, to: *mut u8, size: usize) {
     // SAFETY: the caller's promise.
-    unsafe {
-        match size {
-            // A size known to the compiler makes this a move.
-            1 => to.copy_from_nonoverlapping(from, 1),
-            2 => to.copy_from_nonoverlapping(from, 2),
-            4 => to.copy_from_nonoverlapping(from, 4),
-            8 => to.copy_from_nonoverlapping(from, 8),
-            16 => to.copy_from_nonoverlapping(from, 16),
-            size => to.copy_from_nonoverlapping(from, size),
-        }
-    }
+    unsafe { to.copy_from_nonoverlapping(from, size) };
 }
 
 /// One value of a type known at run time. Equal are values with the same bits: −0 is not 0, and a NaN is itself.

@@ -1,20 +1,18 @@
 //! C = A ∘ B, entry by entry, on the union or the intersection of two patterns.
 //!
-//! Where both have one pattern, values alone are computed. Else rows of a union are found once, each with its values
-//! (`simd/union.rs`); those of an intersection are counted, then filled, both by merging two sorted rows.
+//! Where both have one pattern, values alone are computed. Else each row is found once, with its values: where entries
+//! come in a union (`simd/union.rs`), or which ones an intersection has (`simd/common.rs`), is known before any is moved.
 
-use std::cmp::Ordering;
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
-use super::blocks::{AppendRows, append_rows, blocks, fill_rows, in_order, room};
+use super::blocks::{append_rows, blocks, in_order, room};
 use crate::algebra::words::MovesTwo;
 use crate::algebra::{BinaryOp, Host, V, Value, Word};
-use crate::kernels::fill;
+use crate::kernels::{BLOCK, fill};
 use crate::par::Threads;
-use crate::simd::RowUnion;
-use crate::sparse::count_rows;
+use crate::simd::{RowCommon, RowUnion, parts};
 use crate::{Csr, Error, Index, Pattern, Result};
 
 /// `C(i, j) = A(i, j) ∘ B(i, j)` where both have an entry; where one has, C(i, j) is that entry. Rows sorted.
@@ -103,16 +101,17 @@ pub(crate) fn ewise_mult<O: BinaryOp, I: Index>(
     if is_one(threads, a.pattern(), b.pattern())? {
         return on_one_pattern(threads, "ewise_mult", op, a, b);
     }
-    let append = |rows: Range<usize>, cols: &mut Vec<I>, values: &mut Vec<O::Out>| {
-        for i in rows {
-            let ((ja, xa), (jb, xb)) = (a.row(i), b.row(i));
-            each_common(ja, jb, |p, q| {
-                cols.push(ja[p]);
-                values.push(op.apply::<Host>(V(xa[p]), V(xb[q])).0);
-            });
+    let Some((&x, &y)) = a.values().first().zip(b.values().first()) else {
+        return Csr::with_pattern(Arc::new(Pattern::empty(a.nrows(), a.ncols())?), Vec::new());
+    };
+    let write = |places: &[Places], out: &mut [O::Out]| {
+        for (z, &(p, q)) in out.iter_mut().zip(places) {
+            *z = op.apply::<Host>(V(a.values()[p]), V(b.values()[q])).0;
         }
     };
-    merge(threads, "ewise_mult", a.pattern(), b.pattern(), &|_, _, common| common, &append)
+    let (pattern, values) =
+        common_rows(threads, "ewise_mult", (a.pattern(), b.pattern()), op.apply::<Host>(V(x), V(y)).0, &write)?;
+    Csr::with_pattern(Arc::new(pattern), values)
 }
 
 fn check_shapes<I: Index>(op: &'static str, a: &Pattern<I>, b: &Pattern<I>) -> Result<()> {
@@ -177,141 +176,133 @@ fn on_one_pattern<O: BinaryOp, I: Index>(
     Csr::with_pattern(Arc::clone(a.pattern()), values)
 }
 
-/// Calls `f(p, q)` for the positions of each column that two sorted rows share, in order.
-#[inline(always)]
-fn each_common<I: Index>(a: &[I], b: &[I], mut f: impl FnMut(usize, usize)) {
-    let (mut p, mut q) = (0, 0);
-    while p < a.len() && q < b.len() {
-        match a[p].cmp(&b[q]) {
-            Ordering::Less => p += 1,
-            Ordering::Greater => q += 1,
-            Ordering::Equal => {
-                f(p, q);
-                (p, q) = (p + 1, q + 1);
-            }
-        }
-    }
-}
-
 /// Positions of an entry of C in A and in B; [`ABSENT`] where it has none.
 pub(crate) type Places = (usize, usize);
 /// No position.
 pub(crate) const ABSENT: usize = usize::MAX;
-/// Entries handed to an operator at a time.
-const BLOCK: usize = 128;
+/// Entries of A and of B, and where each comes in their union.
+pub(crate) struct Together {
+    pub(crate) union: RowUnion,
+    /// Positions of the entries, as many as have their place.
+    pub(crate) of_a: Range<usize>,
+    pub(crate) of_b: Range<usize>,
+}
 
-/// The entries of A and B together (`union`) or those of both, whose values `values(places, words)` writes, 128 at most
-/// at a time, over words that are `first`; compiled once for a size of value. Rows are sorted, those of A and B too.
-pub(crate) fn ewise_words<W: Word, I: Index>(
+/// The entries of A and B together, whose values `values` writes, at most [`BLOCK`] at a time, over words that are
+/// `first`; compiled once for a size of value. Rows are sorted, those of A and B too.
+pub(crate) fn union_words<W: Word, I: Index>(
     threads: &Threads,
     op: &'static str,
     (a, b): (&Pattern<I>, &Pattern<I>),
-    union: bool,
     first: W,
-    values: &(dyn Fn(&[Places], &mut [W]) + Sync),
+    values: &(dyn Fn(&[Together], &mut [W]) + Sync),
 ) -> Result<(Pattern<I>, Vec<W>)> {
     check_shapes(op, a, b)?;
     let append = |rows: Range<usize>, lens: &mut [usize], cols: &mut Vec<I>, found: &mut Vec<W>| {
-        let entries = |x: &Pattern<I>| x.row_ptr()[rows.end] - x.row_ptr()[rows.start];
-        let most = if union { entries(a) + entries(b) } else { entries(a).min(entries(b)) };
+        let (from, to) =
+            ((a.row_ptr()[rows.start], b.row_ptr()[rows.start]), (a.row_ptr()[rows.end], b.row_ptr()[rows.end]));
+        let most = to.0 - from.0 + to.1 - from.1;
         room(cols, most, "a block of rows")?;
         room(found, most, "a block of rows")?;
-        let (mut places, mut n) = ([(ABSENT, ABSENT); BLOCK], 0);
-        let mut put = |j: I, place: Places, cols: &mut Vec<I>| {
-            cols.push(j);
-            places[n] = place;
-            n += 1;
-            if n == BLOCK {
-                append_values(&places, first, values, found);
-                n = 0;
-            }
+        cols.resize(most, I::default());
+        found.resize(most, first);
+        let mut here = Together { union: RowUnion::new::<I>(), of_a: from.0..from.0, of_b: from.1..from.1 };
+        let mut n = 0;
+        let mut write = |here: &mut Together| {
+            let (entries, len) = (here.union.entries(), here.union.len());
+            here.of_a = here.of_a.end..here.of_a.end + entries.0;
+            here.of_b = here.of_b.end..here.of_b.end + entries.1;
+            let cols = &mut cols[n..n + len];
+            here.union.of_a().zip(&a.col_idx()[here.of_a.clone()]).for_each(|(p, &j)| cols[p] = j);
+            here.union.of_b().zip(&b.col_idx()[here.of_b.clone()]).for_each(|((p, _), &j)| cols[p] = j);
+            values(std::slice::from_ref(here), &mut found[n..n + len]);
+            here.union.clear();
+            n += len;
+            len
         };
         for (i, len) in rows.zip(lens) {
-            let ((ja, p0), (jb, q0)) = ((a.row(i), a.row_ptr()[i]), (b.row(i), b.row_ptr()[i]));
-            let (mut p, mut q, before) = (0, 0, cols.len());
-            while p < ja.len() && q < jb.len() {
-                let order = ja[p].cmp(&jb[q]);
-                match order {
-                    Ordering::Equal => put(ja[p], (p0 + p, q0 + q), cols),
-                    Ordering::Less if union => put(ja[p], (p0 + p, ABSENT), cols),
-                    Ordering::Greater if union => put(jb[q], (ABSENT, q0 + q), cols),
-                    _ => {}
-                }
-                p += usize::from(order != Ordering::Greater);
-                q += usize::from(order != Ordering::Less);
+            let (mut ja, mut jb) = (a.row(i), b.row(i));
+            let entries = here.union.entries();
+            if entries.0 + entries.1 + ja.len() + jb.len() > BLOCK {
+                write(&mut here);
             }
-            if union {
-                (p..ja.len()).for_each(|p| put(ja[p], (p0 + p, ABSENT), cols));
-                (q..jb.len()).for_each(|q| put(jb[q], (ABSENT, q0 + q), cols));
+            *len = 0;
+            while ja.len() + jb.len() > BLOCK {
+                let (x, y) = parts(ja, jb, BLOCK / 2);
+                here.union.append(&ja[..x], &jb[..y]);
+                *len += write(&mut here);
+                (ja, jb) = (&ja[x..], &jb[y..]);
             }
-            *len = cols.len() - before;
+            let before = here.union.len();
+            here.union.append(ja, jb);
+            *len += here.union.len() - before;
         }
-        append_values(&places[..n], first, values, found);
+        write(&mut here);
+        cols.truncate(n);
+        found.truncate(n);
         Ok(())
     };
-    let most = if union { a.nnz().saturating_add(b.nnz()) } else { a.nnz().min(b.nnz()) };
     let blocks = blocks(a.nrows(), &|i| work_before(a, b, i))?;
-    let (row_ptr, cols, values) = append_rows(threads, op, &blocks, most, &append)?;
+    let (row_ptr, cols, values) = append_rows(threads, op, &blocks, a.nnz().saturating_add(b.nnz()), &append)?;
     Ok((Pattern::from_parts(a.nrows(), a.ncols(), row_ptr, cols, true), values))
 }
 
-fn append_values<W: Word>(
-    places: &[Places],
-    first: W,
-    values: &(dyn Fn(&[Places], &mut [W]) + Sync),
-    found: &mut Vec<W>,
-) {
-    let start = found.len();
-    found.resize(start + places.len(), first);
-    values(places, &mut found[start..]);
-}
-
-/// The matrix whose rows `append` appends, row i with `len(nnz(A(i)), nnz(B(i)), common)` entries.
-fn merge<T: Value, I: Index>(
+/// The entries of both A and B, whose values `values` writes, at most [`BLOCK`] at a time, over values that are
+/// `first`, by their positions. Rows are sorted, those of A and B too.
+pub(crate) fn common_rows<T: Copy + Send + Sync, I: Index>(
     threads: &Threads,
     op: &'static str,
-    a: &Pattern<I>,
-    b: &Pattern<I>,
-    len: &(dyn Fn(usize, usize, usize) -> usize + Sync),
-    append: &AppendRows<'_, T, I>,
-) -> Result<Csr<T, I>> {
-    let (c, values) = merge_rows(threads, op, a, b, len, append)?;
-    Csr::with_pattern(Arc::new(c), values)
-}
-
-/// Pattern and values of [`merge`].
-fn merge_rows<T: Copy + Send, I: Index>(
-    threads: &Threads,
-    op: &'static str,
-    a: &Pattern<I>,
-    b: &Pattern<I>,
-    len: &(dyn Fn(usize, usize, usize) -> usize + Sync),
-    append: &AppendRows<'_, T, I>,
+    (a, b): (&Pattern<I>, &Pattern<I>),
+    first: T,
+    values: &(impl Fn(&[Places], &mut [T]) + Sync + ?Sized),
 ) -> Result<(Pattern<I>, Vec<T>)> {
-    let row_ptr = count(threads, a, b, len)?;
-    let blocks = blocks(a.nrows(), &|i| work_before(a, b, i))?;
-    let (cols, values) = fill_rows(threads, op, &blocks, &row_ptr, append)?;
-    Ok((Pattern::from_parts(a.nrows(), a.ncols(), row_ptr, cols, true), values))
-}
-
-/// Row pointers of C.
-fn count<I: Index>(
-    threads: &Threads,
-    a: &Pattern<I>,
-    b: &Pattern<I>,
-    len: &(dyn Fn(usize, usize, usize) -> usize + Sync),
-) -> Result<Vec<usize>> {
-    let of_row = |(): &mut (), i| {
-        let (a, b) = (a.row(i), b.row(i));
-        let (mut p, mut q, mut common) = (0, 0, 0);
-        while p < a.len() && q < b.len() {
-            let (j, k) = (a[p], b[q]);
-            common += usize::from(j == k);
-            (p, q) = (p + usize::from(j <= k), q + usize::from(k <= j));
+    check_shapes(op, a, b)?;
+    let append = |rows: Range<usize>, lens: &mut [usize], cols: &mut Vec<I>, found: &mut Vec<T>| {
+        let entries = |x: &Pattern<I>| x.row_ptr()[rows.end] - x.row_ptr()[rows.start];
+        let most = entries(a).min(entries(b));
+        room(cols, most, "a block of rows")?;
+        room(found, most, "a block of rows")?;
+        let (common, mut pairs) = (RowCommon::new::<I>(), [(0, 0); BLOCK]);
+        let (mut places, mut n) = ([(0, 0); BLOCK], 0);
+        let mut write = |places: &[Places]| {
+            let start = found.len();
+            cols.extend(places.iter().map(|&(p, _)| a.col_idx()[p]));
+            found.resize(start + places.len(), first);
+            values(places, &mut found[start..]);
+            places.len()
+        };
+        for (i, len) in rows.zip(lens) {
+            let (mut ja, mut jb) = (a.row(i), b.row(i));
+            let (mut p, mut q) = (a.row_ptr()[i], b.row_ptr()[i]);
+            *len = 0;
+            while let (Some(&j), Some(&k)) = (ja.first(), jb.first()) {
+                // Columns of one row before the first of the other are passed by a search.
+                let (x, y) = match (ja.len() > BLOCK && ja[BLOCK] <= k, jb.len() > BLOCK && jb[BLOCK] <= j) {
+                    (true, _) => (ja.partition_point(|j| *j < k), 0),
+                    (_, true) => (0, jb.partition_point(|k| *k < j)),
+                    _ => {
+                        let (x, y) = parts(ja, jb, BLOCK);
+                        if n + x.min(y) > BLOCK {
+                            write(&places[..n]);
+                            n = 0;
+                        }
+                        let here = common.positions(&ja[..x], &jb[..y], &mut pairs);
+                        for (place, pair) in places[n..].iter_mut().zip(&pairs[..here]) {
+                            *place = (p + pair.0 as usize, q + pair.1 as usize);
+                        }
+                        (n, *len) = (n + here, *len + here);
+                        (x, y)
+                    }
+                };
+                (ja, jb, p, q) = (&ja[x..], &jb[y..], p + x, q + y);
+            }
         }
-        Ok(len(a.len(), b.len(), common))
+        write(&places[..n]);
+        Ok(())
     };
-    count_rows(threads, a.nrows(), |i| work_before(a, b, i), || Ok(()), of_row)
+    let blocks = blocks(a.nrows(), &|i| work_before(a, b, i))?;
+    let (row_ptr, cols, values) = append_rows(threads, op, &blocks, a.nnz().min(b.nnz()), &append)?;
+    Ok((Pattern::from_parts(a.nrows(), a.ncols(), row_ptr, cols, true), values))
 }
 
 fn work_before<I: Index>(a: &Pattern<I>, b: &Pattern<I>, i: usize) -> u64 {
@@ -322,7 +313,6 @@ fn work_before<I: Index>(a: &Pattern<I>, b: &Pattern<I>, i: usize) -> u64 {
 mod tests {
     use super::*;
     use crate::algebra::words::{value, word};
-    use crate::algebra::{Minus, Plus};
 
     #[test]
     fn places_lead_to_the_entries_of_either() {
@@ -336,27 +326,33 @@ mod tests {
         let threads = &Threads::new(2).unwrap();
         for (a, b) in [(rows(3, 300), rows(5, 250)), (rows(300, 300), rows(2, 300)), (rows(7, 7), rows(7, 7))] {
             let (x, y) = (a.values(), b.values());
-            for union in [true, false] {
-                let write = |places: &[Places], out: &mut [<f64 as Value>::Word]| {
-                    for (z, &(p, q)) in out.iter_mut().zip(places) {
-                        *z = word(match (x.get(p), y.get(q)) {
-                            (Some(x), Some(y)) if union => x + y,
-                            (Some(x), Some(y)) => x - y,
-                            (Some(&x), None) => x,
-                            (_, y) => *y.unwrap(),
-                        });
+            let mixed = |x: f64, y: f64| x + 2.0 * y;
+            let write = |together: &[Together], out: &mut [<f64 as Value>::Word]| {
+                let Together { union, of_a, of_b } = &together[0];
+                union.of_a().zip(&x[of_a.clone()]).for_each(|(p, x)| out[p] = word(*x));
+                for ((p, common), &y) in union.of_b().zip(&y[of_b.clone()]) {
+                    // SAFETY: words of doubles.
+                    out[p] = if common { word(mixed(unsafe { value(out[p]) }, y)) } else { word(y) };
+                }
+            };
+            let (c, values) = union_words(threads, "ewise", (a.pattern(), b.pattern()), word(0.0), &write).unwrap();
+            // SAFETY: words of doubles.
+            let values: Vec<f64> = values.into_iter().map(|w| unsafe { value(w) }).collect();
+            let (rows, entries) = union_rows(threads, "ewise", (a.pattern(), x), (b.pattern(), y), &mixed).unwrap();
+            assert_eq!((&c, &values), (&rows, &entries));
+            let write = |places: &[Places], out: &mut [f64]| {
+                out.iter_mut().zip(places).for_each(|(z, &(p, q))| *z = mixed(x[p], y[q]));
+            };
+            let (c, values) = common_rows(threads, "ewise", (a.pattern(), b.pattern()), 0.0, &write).unwrap();
+            let mut n = 0;
+            for i in 0..40 {
+                for (j, x) in a.row(i).0.iter().zip(a.row(i).1) {
+                    if let Ok(q) = b.row(i).0.binary_search(j) {
+                        assert_eq!((c.col_idx()[n], values[n]), (*j, mixed(*x, b.row(i).1[q])));
+                        n += 1;
                     }
-                };
-                let (c, values) =
-                    ewise_words(threads, "ewise", (a.pattern(), b.pattern()), union, word(0.0), &write).unwrap();
-                // SAFETY: words of doubles.
-                let values: Vec<f64> = values.into_iter().map(|w| unsafe { value(w) }).collect();
-                let want = if union {
-                    ewise_add(threads, Plus::new(), &a, &b).unwrap()
-                } else {
-                    ewise_mult(threads, Minus::new(), &a, &b).unwrap()
-                };
-                assert_eq!((&c, &values[..]), (&**want.pattern(), want.values()));
+                }
+                assert_eq!(c.row_ptr()[i + 1], n);
             }
         }
     }

@@ -11,10 +11,12 @@ use super::blocks::{blocks, row_blocks};
 use super::by_formula::OfTwo;
 use crate::algebra::{Array, BinaryOp, Host, V};
 use crate::kernels::{BLOCK, CompiledOp, Operand, fill, fill_any};
-use crate::par::{Fresh, Threads, collected, reserved};
+use crate::par::{Fresh, Slots, Threads, collected};
 use crate::{Csr, Error, Index, Pattern, Result};
 
 const NAME: &str = "kronecker";
+/// Entries of a row of B from which on it is multiplied where it stands; those of shorter rows are gathered.
+const LONG: usize = 32;
 
 /// `C(i·p + k, j·q + l) = A(i, j) ∘ B(k, l)` for each entry of A and each of B.
 ///
@@ -86,6 +88,15 @@ pub(crate) fn kronecker_by_formula(
     let values = fill_any(op.ty(), threads, NAME, &row_blocks(&c)?, &|r| c.row_ptr()[r], &|rows, z| {
         let (mut positions, mut n, mut at) = ([(0, 0); BLOCK], 0, 0);
         each_row(a.pattern, b.pattern, rows, |of_a, of_b| {
+            if of_b.len() >= LONG {
+                of.meet(&positions[..n], &mut z.part(at..at + n));
+                (n, at) = (0, at + n);
+                for p in of_a {
+                    of.with_each(p, of_b.clone(), &mut z.part(at..at + of_b.len()));
+                    at += of_b.len();
+                }
+                return;
+            }
             for pair in of_a.flat_map(|p| of_b.clone().map(move |q| (p, q))) {
                 positions[n] = pair;
                 n += 1;
@@ -105,16 +116,20 @@ fn pattern<I: Index>(threads: &Threads, a: &Pattern<I>, b: &Pattern<I>) -> Resul
     let nrows = product("rows of a Kronecker product", a.nrows(), b.nrows(), usize::MAX - 1)?;
     let ncols = product("columns of a Kronecker product", a.ncols(), b.ncols(), I::MAX_LEN)?;
     let nnz = product("entries of a Kronecker product", a.nnz(), b.nnz(), usize::MAX)?;
-    let mut row_ptr = reserved(nrows + 1, "row pointers")?;
-    row_ptr.push(0);
-    let mut end = 0;
-    for i in 0..a.nrows() {
-        let len = a.row(i).len();
-        row_ptr.extend(b.row_ptr().windows(2).map(|row| {
-            end += len * (row[1] - row[0]);
-            end
-        }));
-    }
+    // Before row (i, k) come all rows of A before i with all of B, and row i with the rows of B before k.
+    let of_a = blocks(a.nrows(), &|i| (i * b.nrows()) as u64)?;
+    let row_of_a = |t: usize| t.checked_sub(1).map_or(0, |t| of_a[t].end);
+    let start = |t: usize| if t > of_a.len() { nrows + 1 } else { row_of_a(t) * b.nrows() };
+    let fill = |(): &mut (), t: usize, slots: &mut Slots<'_, usize>| {
+        let slots = slots.rest(nnz);
+        for i in of_a.get(t).cloned().unwrap_or_default() {
+            let (before, len) = (a.row_ptr()[i] * b.nnz(), a.row(i).len());
+            let to = &mut slots[(i - row_of_a(t)) * b.nrows()..][..b.nrows()];
+            to.iter_mut().zip(b.row_ptr()).for_each(|(to, start)| *to = before + len * start);
+        }
+        Ok(())
+    };
+    let row_ptr = Fresh::new(nrows + 1, "row pointers")?.fill(threads, NAME, of_a.len() + 1, start, || Ok(()), fill)?;
     let blocks = blocks(nrows, &|r| (row_ptr[r] + r) as u64)?;
     let start = |t: usize| t.checked_sub(1).map_or(0, |t| row_ptr[blocks[t].end]);
     let cols = Fresh::new(nnz, "column indices")?.fill(

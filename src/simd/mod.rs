@@ -4,6 +4,7 @@
 //! alone, by what the processor has; the scalar twin is what the others are tested against.
 
 mod accumulator;
+mod common;
 mod corners;
 mod emit;
 mod intersect;
@@ -20,6 +21,7 @@ mod union;
 
 pub(crate) use crate::par::{prefetch, prefetch_at};
 pub(crate) use accumulator::SparseAccumulator;
+pub(crate) use common::RowCommon;
 pub(crate) use corners::corners_at;
 pub(crate) use emit::{SLACK, emit_columns, emit_flagged, emit_sets, take_count, take_count_flagged};
 pub(crate) use intersect::{count_set, labels_below, load_packed, meet_packed, packed_row, push_packed, set_bits};
@@ -37,7 +39,7 @@ pub(crate) use sort::{InOrder, LANES, SHORT, ShortList, Sixteen};
 pub(crate) use spmv::FloatRows;
 pub(crate) use tiles::{Lines, Matrices, Tiles};
 pub(crate) use turn::turn;
-pub(crate) use union::RowUnion;
+pub(crate) use union::{RowUnion, parts};
 
 /// The places of the bits set in a byte, in order; then zeros.
 #[cfg(target_arch = "x86_64")]

@@ -10,17 +10,46 @@ const SLACK: usize = 32;
 /// Marks the place of an entry that the other row has too.
 const COMMON: u32 = 1 << 31;
 
-/// Places of entries in a union. One per thread.
+/// Places of entries in a union of two rows, or of several pairs of rows one after the other. One per thread.
 pub(crate) struct RowUnion {
     a: [u32; PART + SLACK],
     b: [u32; PART + SLACK],
+    /// Entries of either that have their place.
+    entries: (usize, usize),
+    /// Places there are.
+    len: usize,
     by: Registers,
 }
 
 impl RowUnion {
     /// For columns of type `I`.
     pub(crate) fn new<I: Index>() -> Self {
-        Self { a: [0; PART + SLACK], b: [0; PART + SLACK], by: Registers::new::<I>() }
+        Self { a: [0; PART + SLACK], b: [0; PART + SLACK], entries: (0, 0), len: 0, by: Registers::new::<I>() }
+    }
+    /// Forgets all rows.
+    #[inline(always)]
+    pub(crate) fn clear(&mut self) {
+        (self.entries, self.len) = ((0, 0), 0);
+    }
+    /// How many entries of either have their place.
+    #[inline(always)]
+    pub(crate) fn entries(&self) -> (usize, usize) {
+        self.entries
+    }
+    /// How many places there are.
+    #[inline(always)]
+    pub(crate) fn len(&self) -> usize {
+        self.len
+    }
+    /// The place of each entry of the first rows.
+    #[inline(always)]
+    pub(crate) fn of_a(&self) -> impl Iterator<Item = usize> {
+        self.a[..self.entries.0].iter().map(|&p| p as usize)
+    }
+    /// The place of each entry of the second rows, and whether the first row has it too.
+    #[inline(always)]
+    pub(crate) fn of_b(&self) -> impl Iterator<Item = (usize, bool)> {
+        self.b[..self.entries.1].iter().map(|&p| ((p & !COMMON) as usize, p & COMMON != 0))
     }
 
     /// Writes the union of two rows, whose columns increase, to the beginning of `cols` and `values`, which hold any:
@@ -40,16 +69,17 @@ impl RowUnion {
     ) -> usize {
         let mut at = 0;
         while !ja.is_empty() && !jb.is_empty() {
-            let (m, n) = parts(ja, jb);
+            let (m, n) = parts(ja, jb, PART);
             let ((ks, ja_rest), (ls, jb_rest)) = (ja.split_at(m), jb.split_at(n));
             let ((xs, xa_rest), (ys, xb_rest)) = (xa.split_at(m), xb.split_at(n));
-            let len = self.places(ks, ls);
+            self.clear();
+            self.append(ks, ls);
+            let len = self.len;
             let (cols, values) = (&mut cols[at..at + len], &mut values[at..at + len]);
-            for ((&p, &k), &x) in self.a.iter().zip(ks).zip(xs) {
-                (cols[p as usize], values[p as usize]) = (k, x);
+            for ((p, &k), &x) in self.of_a().zip(ks).zip(xs) {
+                (cols[p], values[p]) = (k, x);
             }
-            for ((&p, &l), &y) in self.b.iter().zip(ls).zip(ys) {
-                let (common, p) = (p & COMMON != 0, (p & !COMMON) as usize);
+            for (((p, common), &l), &y) in self.of_b().zip(ls).zip(ys) {
                 let z = both(values[p], y);
                 (cols[p], values[p]) = (l, if common { z } else { y });
             }
@@ -63,42 +93,50 @@ impl RowUnion {
         at
     }
 
-    /// Finds the place of each entry of either part of a row; how many places there are.
+    /// Finds the place of each entry of two rows, behind those of the rows before.
+    /// # Panics
+    /// If there are more than 1,024 entries of one kind.
     #[inline(always)]
-    fn places<I: Index>(&mut self, ja: &[I], jb: &[I]) -> usize {
-        assert!(ja.len() <= PART && jb.len() <= PART);
+    pub(crate) fn append<I: Index>(&mut self, ja: &[I], jb: &[I]) {
+        let (to_a, to_b) = (self.entries.0, self.entries.1);
+        assert!(ja.len() <= PART - to_a && jb.len() <= PART - to_b);
+        self.entries = (to_a + ja.len(), to_b + jb.len());
+        let (of_a, of_b) = (&mut self.a[to_a..], &mut self.b[to_b..]);
         #[cfg(target_arch = "x86_64")]
         if self.by == Registers::Sixteen {
             // SAFETY: the processor has AVX-512 and `I` is `u32`; there is room for the places of all, and 32 more.
-            return unsafe {
+            self.len = unsafe {
                 let (ja, jb) = ((ja.as_ptr().cast(), ja.len()), (jb.as_ptr().cast(), jb.len()));
-                v4::places(ja, jb, self.a.as_mut_ptr(), self.b.as_mut_ptr())
+                v4::places(ja, jb, self.len, of_a.as_mut_ptr(), of_b.as_mut_ptr())
             };
+            return;
         }
-        let (mut p, mut q, mut n) = (0, 0, 0);
+        let (mut p, mut q, mut n) = (0, 0, self.len as u32);
         while p < ja.len() && q < jb.len() {
             let (j, k) = (ja[p], jb[q]);
-            self.a[p] = n;
-            self.b[q] = if j == k { n | COMMON } else { n };
+            of_a[p] = n;
+            of_b[q] = if j == k { n | COMMON } else { n };
             (p, q, n) = (p + usize::from(j <= k), q + usize::from(k <= j), n + 1);
         }
-        for (places, rest) in [(&mut self.a, p..ja.len()), (&mut self.b, q..jb.len())] {
+        for (places, rest) in [(of_a, p..ja.len()), (of_b, q..jb.len())] {
             for place in &mut places[rest] {
                 (*place, n) = (n, n + 1);
             }
         }
-        n as usize
+        self.len = n as usize;
     }
 }
 
-/// How many entries of two rows, which both have some, to look at together: all columns up to the last of either part.
+/// How many entries of two rows to look at together, at most `most` of each: all columns up to the last of either part,
+/// so that one row is gone or one part is full.
 #[inline(always)]
-fn parts<I: Index>(ja: &[I], jb: &[I]) -> (usize, usize) {
-    if ja.len() <= PART && jb.len() <= PART {
+pub(crate) fn parts<I: Index>(ja: &[I], jb: &[I], most: usize) -> (usize, usize) {
+    if ja.len() <= most && jb.len() <= most {
         return (ja.len(), jb.len());
     }
-    let (a, b) = (&ja[..ja.len().min(PART)], &jb[..jb.len().min(PART)]);
-    let last = a[a.len() - 1].min(b[b.len() - 1]);
+    let (a, b) = (&ja[..ja.len().min(most)], &jb[..jb.len().min(most)]);
+    let (Some(&j), Some(&k)) = (a.last(), b.last()) else { return (a.len(), b.len()) };
+    let last = j.min(k);
     (a.partition_point(|&j| j <= last), b.partition_point(|&j| j <= last))
 }
 
@@ -110,8 +148,8 @@ mod v4 {
         _mm512_maskz_loadu_epi32, _mm512_set_epi32, _mm512_set1_epi32, _mm512_storeu_si512,
     };
 
-    /// As [`super::RowUnion::places`]: each column of B is compared with sixteen of A at once, which says how many come
-    /// before it.
+    /// As [`super::RowUnion::append`], from place `first` on: each column of B is compared with sixteen of A at once,
+    /// which says how many come before it.
     /// # Safety
     /// The processor must have AVX-512; the rows be valid for so many columns, `pa` and `pb` for as many places and 32
     /// more.
@@ -119,12 +157,13 @@ mod v4 {
     pub(super) unsafe fn places(
         (ja, len_a): (*const u32, usize),
         (jb, len_b): (*const u32, usize),
+        first: usize,
         pa: *mut u32,
         pb: *mut u32,
     ) -> usize {
         let iota = _mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
         let high = _mm512_add_epi32(iota, _mm512_set1_epi32(16));
-        let (mut p, mut q, mut n) = (0, 0, 0);
+        let (mut p, mut q, mut n) = (0, 0, first as u32);
         while p < len_a {
             let mut here = (len_a - p).min(16);
             let lanes = if here == 16 { u16::MAX } else { (1 << here) - 1 };

@@ -8,7 +8,7 @@ use crate::kernels::{BLOCK, CompiledOp, Runs, fill_any};
 use crate::par::Threads;
 
 use super::super::blocks::blocks;
-use super::super::ewise::{ABSENT, Places};
+use super::super::ewise::{ABSENT, Places, Together};
 
 /// f of a, s, i, j.
 pub(super) struct OfOne<'a> {
@@ -95,6 +95,31 @@ impl<'a> OfTwo<'a> {
     /// a(p) ∘ b(p) for the p of a range.
     pub(super) fn straight(&self, range: Range<usize>, out: &mut SliceMut<'_>) {
         self.runs.run(&[Input::Values(self.a.part(range.clone())), Input::Values(self.b.part(range))], out);
+    }
+    /// a(p) ∘ b(q) for the q of a range.
+    pub(in crate::ops) fn with_each(&self, p: usize, of_b: Range<usize>, out: &mut SliceMut<'_>) {
+        self.runs.run(&[Input::Scalar(self.a.part(p..p + 1)), Input::Values(self.b.part(of_b))], out);
+    }
+    /// The values of entries of A and B together, at most [`BLOCK`].
+    pub(super) fn together(&self, Together { union, of_a, of_b }: &Together, out: &mut SliceMut<'_>) {
+        let n = out.len();
+        self.runs.with(|blocks, room| {
+            let [x, y] = &mut room.operands;
+            if let Some((of_a, of_b)) = self.absent {
+                x.slice_mut().part(0..n).fill(&of_a.slice());
+                y.slice_mut().part(0..n).fill(&of_b.slice());
+            }
+            let b = self.b.part(of_b.clone());
+            x.slice_mut().scatter(&self.a.part(of_a.clone()), union.of_a());
+            y.slice_mut().scatter(&b, union.of_b().map(|(p, _)| p));
+            // Also where one is missing, of some value or other: what it gives is not taken.
+            let inputs = [Input::Values(x.slice().part(0..n)), Input::Values(y.slice().part(0..n))];
+            blocks.run_trusted(&inputs, &mut room.scratch, out);
+            if self.absent.is_none() {
+                x.slice_mut().scatter_or(&b, &out.as_slice(), union.of_b());
+                out.copy_from(&x.slice().part(0..n));
+            }
+        });
     }
     /// a(p) ∘ b(q) for at most [`BLOCK`] pairs of positions; where one is [`ABSENT`], the value that exists, or ∘ of it
     /// and the value that stands for the other.

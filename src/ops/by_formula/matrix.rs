@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use super::super::blocks::{blocks, row_blocks};
-use super::super::ewise::{Places, ewise_words, is_one};
+use super::super::ewise::{Places, Together, common_rows, is_one, union_words};
 use super::super::reduce::PART;
 use super::entries::{Ewise, OfOne, OfTwo};
-use crate::algebra::{Array, Constant, Slice, Word};
+use crate::algebra::{Array, Constant, Slice, SliceMut, Word};
 use crate::kernels::{
     CompiledMonoid, CompiledOp, Listing, Operand, Write, fill_any, fold_by_formula, folds_by_formula, listed_any,
 };
@@ -34,19 +34,30 @@ pub(crate) fn apply(threads: &Threads, f: &CompiledOp, a: Operand<'_>, s: &Const
     })
 }
 
-/// The entries of two matrices together, or those of both.
-struct Merged<'a> {
+/// Two matrices that meet entry by entry.
+struct Pair<'a> {
     threads: &'a Threads,
     op: &'static str,
     patterns: (&'a Pattern, &'a Pattern),
-    union: bool,
 }
 
-impl Listing for Merged<'_> {
+/// Their entries together.
+struct Either<'a>(Pair<'a>);
+impl Listing for Either<'_> {
+    type Item = Together;
+    type Found = Pattern;
+    fn make<W: Word>(&self, first: W, write: &Write<'_, Together, W>) -> Result<(Pattern, Vec<W>)> {
+        union_words(self.0.threads, self.0.op, self.0.patterns, first, write)
+    }
+}
+
+/// The entries of both.
+struct Both<'a>(Pair<'a>);
+impl Listing for Both<'_> {
     type Item = Places;
     type Found = Pattern;
     fn make<W: Word>(&self, first: W, write: &Write<'_, Places, W>) -> Result<(Pattern, Vec<W>)> {
-        ewise_words(self.threads, self.op, self.patterns, self.union, first, write)
+        common_rows(self.0.threads, self.0.op, self.0.patterns, first, write)
     }
 }
 
@@ -68,8 +79,13 @@ pub(crate) fn ewise(
         let values = fill_any(op.ty(), threads, name, &blocks, &|p| p, &|block, out| of.straight(block, out))?;
         return Ok((Arc::clone(a.pattern), values));
     }
-    let merged = Merged { threads, op: name, patterns: (a.pattern, b.pattern), union: ewise.is_union() };
-    let (pattern, values) = listed_any(op.ty(), &merged, &|places, out| of.meet(places, out))?;
+    let pair = Pair { threads, op: name, patterns: (a.pattern, b.pattern) };
+    let (pattern, values) = if ewise.is_union() {
+        let write = |items: &[Together], out: &mut SliceMut<'_>| items.iter().for_each(|item| of.together(item, out));
+        listed_any(op.ty(), &Either(pair), &write)?
+    } else {
+        listed_any(op.ty(), &Both(pair), &|places, out| of.meet(places, out))?
+    };
     Ok((Arc::new(pattern), values))
 }
 
