@@ -1,6 +1,6 @@
 //! A binary operator with one operand given, which is a unary one, or with its operands exchanged.
 
-use super::{BinaryOp, Machine, UnaryOp, V};
+use super::{At, BinaryOp, Machine, MulOp, Ring, Semiring, UnaryOp, V};
 
 /// f(b) = x ∘ b.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -42,4 +42,25 @@ impl<O: BinaryOp> BinaryOp for Flipped<O> {
     fn apply<M: Machine>(self, a: V<M, O::B>, b: V<M, O::A>) -> V<M, O::Out> {
         self.0.apply(b, a)
     }
+}
+
+/// ⊗ of the transposed product: b ⊗ a at (j, k, i).
+///
+/// (A ⊕.⊗ B)ᵀ = Bᵀ ⊕.⊗′ Aᵀ, if ⊗′ is ⊗ with its operands and its row and column exchanged.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct TransposedMul<X>(pub X);
+
+impl<X: MulOp> MulOp for TransposedMul<X> {
+    type A = X::B;
+    type B = X::A;
+    type Out = X::Out;
+    #[inline(always)]
+    fn mul<M: Machine>(self, a: V<M, X::B>, b: V<M, X::A>, at: At<M>) -> V<M, X::Out> {
+        self.0.mul(b, a, At { i: at.j, k: at.k, j: at.i })
+    }
+}
+
+/// The semiring of the transposed product.
+pub(crate) fn transposed_ring<R: Semiring>(ring: R) -> Ring<R::Add, TransposedMul<R::Mul>> {
+    Ring(ring.add(), TransposedMul(ring.mul()))
 }

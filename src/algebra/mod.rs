@@ -43,7 +43,8 @@ pub(crate) mod words;
 
 pub use arithmetic::Arithmetic;
 pub use binary::*;
-pub use bind::{BindFirst, BindSecond, Flipped};
+pub(crate) use bind::transposed_ring;
+pub use bind::{BindFirst, BindSecond, Flipped, TransposedMul};
 #[doc(hidden)]
 pub use emit::define_types;
 pub use emit::{

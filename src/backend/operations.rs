@@ -5,7 +5,9 @@ use std::marker::PhantomData;
 use super::container::{Container, Kind, Matrices, Vectors};
 use super::write::{Accum, Accumulate, On, Plain, WriteMask, keep_allowed, write};
 use super::{Backend, Build, Operation, TransposeA, TransposeB};
-use crate::algebra::{BinaryOp, Flipped, IndexUnaryOp, Lhs, Monoid, Out, Rhs, Semiring, UnaryOp, Value};
+use crate::algebra::{
+    BinaryOp, Flipped, IndexUnaryOp, Lhs, Monoid, Out, Rhs, Semiring, UnaryOp, Value, transposed_ring,
+};
 use crate::ops::Pairing;
 use crate::sparse::MaskSpec;
 use crate::spgemm::Options;
@@ -183,7 +185,17 @@ impl<R: Semiring, M: Backend<I>, I: Index> Operation<M, I> for Mxv<R, M, I> {
     type Out = Out<R>;
     const NAME: &'static str = "mxv";
     fn compute(self, m: &M, mask: Mask<'_, M::Places>) -> Result<M::Vector<Out<R>>> {
-        m.mxv_masked(self.ring, &flipped(m, self.a, self.flip)?, &self.x, mask)
+        // Aᵀ is not made: Aᵀx goes by the rows of A that x names.
+        match self.flip {
+            false => m.mxv_masked(self.ring, &self.a, &self.x, mask),
+            true => {
+                let ((k, n), len) = (m.shape(&self.a), m.len(&self.x));
+                if len != k {
+                    return Err(Error::Shape { op: Self::NAME, lhs: (n, k), rhs: (len, 1) });
+                }
+                m.vxm_masked(transposed_ring(self.ring), &self.x, &self.a, mask)
+            }
+        }
     }
 }
 impl<R: Semiring, M: Backend<I>, I: Index> TransposeA for Mxv<R, M, I> {
@@ -204,7 +216,17 @@ impl<R: Semiring, M: Backend<I>, I: Index> Operation<M, I> for Vxm<R, M, I> {
     type Out = Out<R>;
     const NAME: &'static str = "vxm";
     fn compute(self, m: &M, mask: Mask<'_, M::Places>) -> Result<M::Vector<Out<R>>> {
-        m.vxm_masked(self.ring, &self.x, &flipped(m, self.a, self.flip)?, mask)
+        // Aᵀ is not made: xᵀAᵀ folds each row of A, and stops where ⊕ has a terminal value.
+        match self.flip {
+            false => m.vxm_masked(self.ring, &self.x, &self.a, mask),
+            true => {
+                let ((n, k), len) = (m.shape(&self.a), m.len(&self.x));
+                if len != k {
+                    return Err(Error::Shape { op: Self::NAME, lhs: (1, len), rhs: (k, n) });
+                }
+                m.mxv_masked(transposed_ring(self.ring), &self.a, &self.x, mask)
+            }
+        }
     }
 }
 impl<R: Semiring, M: Backend<I>, I: Index> TransposeB for Vxm<R, M, I> {

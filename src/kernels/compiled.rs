@@ -6,7 +6,7 @@
 
 use std::any::Any;
 use std::fmt;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use super::Fold;
 use super::by_formula::{Fused, with_type};
@@ -16,8 +16,6 @@ use crate::Result;
 use crate::algebra::{Constant, Formula, MonoidFormula, Number, RingFormula, Type, Value};
 #[cfg(feature = "cuda")]
 use crate::algebra::{Printable, Printed, print_once};
-#[cfg(feature = "cuda")]
-use std::sync::Arc;
 
 /// What is in the lock, or else what `make` makes; an error is not kept.
 fn once<T>(lock: &OnceLock<T>, make: impl FnOnce() -> Result<T>) -> Result<&T> {
@@ -45,6 +43,7 @@ pub(crate) struct CompiledOp {
     reads_place: bool,
     /// What stands for a scalar that is not read.
     zero: Option<Constant>,
+    name: OnceLock<Option<&'static str>>,
     runs: OnceLock<Runs>,
     #[cfg(feature = "cuda")]
     printed: OnceLock<Arc<Printed>>,
@@ -60,6 +59,7 @@ impl CompiledOp {
             reads_place: formula.reads("i") || formula.reads("j"),
             zero: scalar.map(|&(_, ty)| with_type!(ty, T => Constant::of(T::ZERO), Constant::of(false))),
             formula,
+            name: OnceLock::new(),
             runs: OnceLock::new(),
             #[cfg(feature = "cuda")]
             printed: OnceLock::new(),
@@ -73,6 +73,10 @@ impl CompiledOp {
     }
     pub(crate) fn formula(&self) -> &Formula {
         &self.formula
+    }
+    /// The name of the built-in operator that it is, however it was written.
+    pub(crate) fn builtin(&self) -> Option<&'static str> {
+        *self.name.get_or_init(|| self.formula.name())
     }
     /// Type of the results.
     pub(crate) fn ty(&self) -> Type {
@@ -167,6 +171,8 @@ pub(crate) struct CompiledRing {
     fused: OnceLock<Option<Fused>>,
     /// The [`TwoSteps`] of the type that ⊗ gives.
     two_steps: OnceLock<Erased>,
+    /// The semiring of the transposed product, if it is another.
+    transposed: OnceLock<Option<Arc<CompiledRing>>>,
     #[cfg(feature = "cuda")]
     printed: OnceLock<Arc<Printed>>,
 }
@@ -178,6 +184,7 @@ impl CompiledRing {
             formula,
             fused: OnceLock::new(),
             two_steps: OnceLock::new(),
+            transposed: OnceLock::new(),
             #[cfg(feature = "cuda")]
             printed: OnceLock::new(),
         }
@@ -192,6 +199,14 @@ impl CompiledRing {
     /// Type of the results.
     pub(crate) fn ty(&self) -> Type {
         self.formula.mul().ty()
+    }
+    /// The semiring of the transposed product: ⊗ with its operands and its row and column exchanged.
+    pub(crate) fn transposed(self: &Arc<Self>) -> Arc<Self> {
+        let made = self.transposed.get_or_init(|| {
+            let text = format!("{}, operands exchanged", self.text);
+            self.formula.transposed().map(|formula| Arc::new(Self::new(&text, formula)))
+        });
+        Arc::clone(made.as_ref().unwrap_or(self))
     }
     /// Its fused loops, if it has any.
     pub(super) fn fused(&self) -> Option<Fused> {

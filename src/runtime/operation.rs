@@ -211,6 +211,20 @@ impl<'m> Operation<'m> {
     }
     /// T⟨M⟩; the operands are dropped, so that one which is written is shared no more.
     fn compute(self, mask: Option<&Object>) -> Result<Object> {
+        // Aᵀ is not made: Aᵀx goes by the rows of A that x names, and xᵀAᵀ folds each row of A.
+        match (self.op, self.transpose) {
+            (Op::Mxv(ring), [true, of_x]) => {
+                self.check_product()?;
+                let (ring, operands) = (ring.transposed(), Operands(self.operands.1, self.operands.0));
+                return Operation { op: Op::Vxm(&ring), operands, transpose: [of_x, false], ..self }.compute(mask);
+            }
+            (Op::Vxm(ring), [of_x, true]) => {
+                self.check_product()?;
+                let (ring, operands) = (ring.transposed(), Operands(self.operands.1, self.operands.0));
+                return Operation { op: Op::Mxv(&ring), operands, transpose: [false, of_x], ..self }.compute(mask);
+            }
+            _ => {}
+        }
         let Self { machine, mut op, operands: Operands(a, mut b), mut transpose, complement, .. } = self;
         let mut a = a.ok_or_else(no_operand)?;
         // A part of Aᵀ is a part of A, transposed: only that part is moved.
@@ -246,6 +260,17 @@ impl<'m> Operation<'m> {
             None => call,
             Some(mask) => call.mask(mask.operand()?, complement),
         })
+    }
+    /// Refuses a product of a vector and a transposed matrix that do not fit.
+    fn check_product(&self) -> Result<()> {
+        let shape = |x: &Option<Object>, flip: bool| match x.as_ref().ok_or_else(no_operand)?.operand()? {
+            Operand::Matrix(a) if flip => Ok((a.shape().1, a.shape().0)),
+            Operand::Matrix(a) => Ok(a.shape()),
+            Operand::Vector(x) if self.op.name() == "vxm" => Ok((1, x.len())),
+            Operand::Vector(x) => Ok((x.len(), 1)),
+        };
+        let (lhs, rhs) = (shape(&self.operands.0, self.transpose[0])?, shape(&self.operands.1, self.transpose[1])?);
+        if lhs.1 == rhs.0 { Ok(()) } else { Err(Error::Shape { op: self.op.name(), lhs, rhs }) }
     }
     /// Writes the result of a [reduction](Op::Reduce) into a scalar that may be absent: absent if there are no entries,
     /// and with ⊙ as it was then, or the result where it was absent (`GrB_reduce` into a `GrB_Scalar`).

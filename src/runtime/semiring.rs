@@ -48,6 +48,10 @@ impl Semiring {
     pub fn formula(&self) -> &RingFormula {
         self.0.formula()
     }
+    /// The semiring of the transposed product.
+    pub(super) fn transposed(&self) -> Self {
+        Self(self.0.transposed())
+    }
     /// With what runs it.
     pub(super) fn compiled(&self) -> &CompiledRing {
         &self.0

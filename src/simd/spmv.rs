@@ -12,7 +12,7 @@ use std::ops::{Add, Mul, Range};
 use super::dispatch;
 #[cfg(target_arch = "x86_64")]
 use super::prefetch_at;
-use crate::algebra::{Lhs, Out, PlusTimes, Rhs, Semiring};
+use crate::algebra::{Lhs, Out, Plus, PlusTimes, Rhs, Ring, Semiring, Times, TransposedMul};
 use crate::{Index, Pattern};
 
 /// Sums of a row.
@@ -22,14 +22,19 @@ const SUMS: usize = 8;
 #[cfg(target_arch = "x86_64")]
 const AHEAD: usize = 384;
 
-/// That a semiring is + and × on f32 or on f64.
+/// That a semiring is + and × on f32 or on f64, operands exchanged or not.
 #[derive(Clone, Copy)]
 pub(crate) struct FloatRows<R>(PhantomData<R>);
+
+/// [`PlusTimes`] of a transposed product.
+type Exchanged<T> = Ring<Plus<T>, TransposedMul<Times<T>>>;
 
 impl<R: Semiring> FloatRows<R> {
     pub(crate) fn new(_: R) -> Option<Self> {
         let ring = TypeId::of::<R>();
-        let floats = ring == TypeId::of::<PlusTimes<f32>>() || ring == TypeId::of::<PlusTimes<f64>>();
+        let is = |floats: [TypeId; 2]| floats.contains(&ring);
+        let floats = is([TypeId::of::<PlusTimes<f32>>(), TypeId::of::<Exchanged<f32>>()])
+            || is([TypeId::of::<PlusTimes<f64>>(), TypeId::of::<Exchanged<f64>>()]);
         floats.then_some(Self(PhantomData))
     }
 
@@ -44,10 +49,10 @@ impl<R: Semiring> FloatRows<R> {
         y: &mut [Out<R>],
     ) {
         if TypeId::of::<Out<R>>() == TypeId::of::<f64>() {
-            // SAFETY: R is `PlusTimes<f64>` (`new`), whose three types are f64.
+            // SAFETY: R is + and × on f64 (`new`), whose three types are f64.
             unsafe { float_rows::<f64, I>((a, cast(values)), cast(x), rows, cast_mut(y)) }
         } else {
-            // SAFETY: R is `PlusTimes<f32>` (`new`), whose three types are f32.
+            // SAFETY: R is + and × on f32 (`new`), whose three types are f32.
             unsafe { float_rows::<f32, I>((a, cast(values)), cast(x), rows, cast_mut(y)) }
         }
     }

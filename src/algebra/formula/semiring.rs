@@ -269,6 +269,29 @@ impl RingFormula {
         let add = MonoidFormula::parse(left, mul.ty()).map_err(|e| shifted(e, text, 0))?;
         Ok(Self { add, mul })
     }
+    /// The semiring of the transposed product, (A ⊕.⊗ B)ᵀ = Bᵀ ⊕.⊗′ Aᵀ: ⊗ with its operands and its row and column
+    /// exchanged. None if it is the same, bit for bit.
+    pub(crate) fn transposed(&self) -> Option<Self> {
+        /// Operators that give the same bits with their operands exchanged.
+        const COMMUTATIVE: [&str; 13] =
+            ["plus", "times", "pair", "eq", "ne", "lor", "land", "lxor", "lxnor", "bor", "band", "bxor", "bxnor"];
+        let [a, b, ..] = self.mul.parameters() else { return None };
+        if a.1 == b.1 && self.mul.name().is_some_and(|name| COMMUTATIVE.contains(&name)) {
+            return None;
+        }
+        let parameters = multiplied(b.1, a.1).map(|(name, ty)| (name.into(), ty));
+        fn exchanged(name: &str) -> &str {
+            match name {
+                "a" => "b",
+                "b" => "a",
+                "i" => "j",
+                "j" => "i",
+                name => name,
+            }
+        }
+        let mul = self.mul.renamed(&parameters, exchanged)?;
+        Some(Self { add: self.add.clone(), mul })
+    }
     /// ⊕.
     #[must_use]
     pub fn add(&self) -> &MonoidFormula {
