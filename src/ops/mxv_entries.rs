@@ -97,7 +97,7 @@ fn all_rows<R: Semiring, I: Index>(
                 *found = row(ring, a, x, i, y);
             }
         })?;
-        return Vector::from_bitmap(Bitmap::from_flags(&found)?, y);
+        return Vector::from_bitmap(Bitmap::on(threads, "entries of a result", m, |i| i as u64, |i| found[i])?, y);
     };
     let empty = |i: usize| a.row_ptr()[i] == a.row_ptr()[i + 1];
     let some_empty = AtomicBool::new(false);
@@ -116,11 +116,7 @@ fn all_rows<R: Semiring, I: Index>(
     if mask.is_none() && !some_empty.into_inner() {
         return Vector::full(y);
     }
-    let bits = Bitmap::of(m, |at| {
-        let rows = 64 * at..m.min(64 * at + 64);
-        rows.fold(0, |word, i| word | u64::from(allows(i) && !empty(i)) << (i % 64))
-    })?;
-    Vector::from_bitmap(bits, y)
+    Vector::from_bitmap(Bitmap::on(threads, "entries of a result", m, |i| i as u64, |i| allows(i) && !empty(i))?, y)
 }
 
 /// Whether row i and x meet; y(i) then, over the identity that is there.

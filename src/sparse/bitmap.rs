@@ -1,7 +1,7 @@
 //! A bit for each index of a vector.
 
 use crate::Result;
-use crate::par::zero_words;
+use crate::par::{Fresh, Slots, Threads, try_split, zero_words};
 
 /// Bits of a vector's indices, 64 to a word, and how many are set.
 ///
@@ -73,6 +73,33 @@ impl Bitmap {
             len,
             crate::par::collected(words, (0..words).map(|at| word(at) & word_of_all(len, at)), "a bitmap")?,
         ))
+    }
+    /// As [`of`](Self::of), on all threads: bit i is `has(i)`, and the bits before i take `work(i)` to find.
+    /// # Errors
+    /// [`Error::OutOfMemory`](crate::Error::OutOfMemory), [`Error::Cancelled`](crate::Error::Cancelled).
+    pub(crate) fn on(
+        threads: &Threads,
+        op: &'static str,
+        len: usize,
+        work: impl Fn(usize) -> u64,
+        has: impl Fn(usize) -> bool + Sync,
+    ) -> Result<Self> {
+        /// Work of a block of words, so that handing it out costs nothing.
+        const BLOCK: u64 = 1 << 15;
+        let word = |at: usize| (64 * at..len.min(64 * at + 64)).fold(0, |word, i| word | u64::from(has(i)) << (i % 64));
+        let parts = (work(len) / BLOCK).clamp(1, 1024) as usize;
+        if parts == 1 {
+            return Self::of(len, word);
+        }
+        let words = len.div_ceil(64);
+        let blocks = try_split(words, parts, |at| work(len.min(64 * at)))?;
+        let end = |t: usize| t.checked_sub(1).map_or(0, |t| blocks[t].end);
+        let fill = |(): &mut (), t: usize, slots: &mut Slots<'_, u64>| {
+            let first = end(t);
+            slots.rest(0).iter_mut().enumerate().for_each(|(w, to)| *to = word(first + w));
+            Ok(())
+        };
+        Ok(Self::new(len, Fresh::new(words, "a bitmap")?.fill(threads, op, blocks.len(), end, || Ok(()), fill)?))
     }
     /// Bits where the flags are set.
     /// # Errors

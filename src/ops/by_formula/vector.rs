@@ -296,17 +296,18 @@ fn everywhere(
 
 /// A value for each row as a vector with entries where the mask allows them and `has` holds for the row.
 fn rows_where(
+    threads: &Threads,
     a: &Pattern,
     values: Array,
     mask: Option<EffectiveMask<'_, u32>>,
-    has: impl Fn(usize) -> bool,
+    has: impl Fn(usize) -> bool + Sync,
 ) -> Result<AnyVector> {
-    fn bits(m: usize, has: impl Fn(usize) -> bool) -> Result<Bitmap> {
-        Bitmap::of(m, |at| (64 * at..m.min(64 * at + 64)).fold(0, |word, i| word | u64::from(has(i)) << (i % 64)))
+    fn bits(threads: &Threads, a: &Pattern, has: impl Fn(usize) -> bool + Sync) -> Result<Bitmap> {
+        Bitmap::on(threads, "entries of a result", a.nrows(), |i| (a.row_ptr()[i] / 4 + i) as u64, has)
     }
     let bits = match mask {
-        None => bits(a.nrows(), has),
-        Some(mask) => bits(a.nrows(), |i| mask.allows(i) && has(i)),
+        None => bits(threads, a, has),
+        Some(mask) => bits(threads, a, |i| mask.allows(i) && has(i)),
     }?;
     Ok(AnyVector::of(VectorPattern::bitmap(bits), values))
 }
@@ -339,8 +340,10 @@ pub(crate) fn mxv(
         let entries = (&**a.pattern, a.values);
         let y = mxv_by_formula(threads, &row_blocks(a.pattern)?, ring, entries, (values, of_x), rows)?;
         match bits {
-            None => rows_where(a.pattern, y, mask, |i| ptr[i] < ptr[i + 1]),
-            Some(bits) => rows_where(a.pattern, y, mask, |i| a.pattern.row(i).iter().any(|&k| bit(bits, k as usize))),
+            None => rows_where(threads, a.pattern, y, mask, |i| ptr[i] < ptr[i + 1]),
+            Some(bits) => {
+                rows_where(threads, a.pattern, y, mask, |i| a.pattern.row(i).iter().any(|&k| bit(bits, k as usize)))
+            }
         }
     })
 }
@@ -426,7 +429,7 @@ pub(crate) fn reduce_rows(
         return Ok(AnyVector::list(m, list, y));
     }
     let y = folds_by_formula(threads, "reduce_rows", &row_blocks(a.pattern)?, monoid, ptr, a.values)?;
-    rows_where(a.pattern, y, mask.map(|mask| mask.effective()), has)
+    rows_where(threads, a.pattern, y, mask.map(|mask| mask.effective()), has)
 }
 
 /// y(j) = e ⊕ x(k) ⊗ A(k, j) ⊕ …, likewise, k increasing.
