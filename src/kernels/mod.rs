@@ -34,7 +34,7 @@ mod typed;
 mod vectors;
 
 pub(crate) use any::{Listing, Write, fill_any, listed_any, zeros_any};
-pub(crate) use blocks::{fill, fill_found};
+pub(crate) use blocks::{fill, fill_found, fill_words};
 pub(crate) use by_formula::{Operand, numeric_by_formula, refill_by_formula, with_type};
 pub(crate) use compiled::{CompiledMonoid, CompiledOp, CompiledRing};
 pub(crate) use dense::{Entries, Loop, Nest, contract_by_formula, mttkrp_by_formula};

@@ -1,11 +1,15 @@
-//! `C(I, J) = A` in one pass: rows outside of I are copied, those in it merged with rows of A.
+//! `C(I, J) = A` in one pass: rows outside of I are copied, those in it merged with rows of A; and `C⟨M⟩ = s`.
 
 use std::ops::Range;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
-use super::blocks::{append_rows, blocks, room};
+use super::blocks::{append_rows, blocks, room, row_blocks};
+use super::ewise::PutRows;
 use super::extract::Members;
 use crate::algebra::Word;
 use crate::algebra::words::MovesTwo;
+use crate::kernels::fill_words;
 use crate::par::{Threads, filled};
 use crate::sparse::IndexList;
 use crate::{Error, Index, Pattern, Result};
@@ -104,6 +108,60 @@ impl<I: Index> MovesTwo for AssignRows<'_, I> {
         let most = c.nnz().saturating_add(a.nnz());
         let (row_ptr, cols, values) = append_rows(threads, "assign", &blocks(m, &work)?, most, &append)?;
         Ok((Pattern::from_parts(m, n, row_ptr, cols, true), values))
+    }
+}
+
+/// C with one value at each place of a mask; rows of both are sorted.
+///
+/// Cost: O(m + nnz(C) + nnz(M)). Where each place is an entry of C, values alone are written.
+pub(super) struct FillRows<'a, I: Index> {
+    pub(super) threads: &'a Threads,
+    pub(super) c: &'a Arc<Pattern<I>>,
+    pub(super) mask: &'a Pattern<I>,
+}
+
+impl<I: Index> MovesTwo for FillRows<'_, I> {
+    type Found = Arc<Pattern<I>>;
+    fn run<W: Word>(self, of_c: &[W], s: &[W]) -> Result<(Arc<Pattern<I>>, Vec<W>)> {
+        let Self { threads, c, mask } = self;
+        if c.shape() != mask.shape() {
+            return Err(Error::Shape { op: "mask", lhs: c.shape(), rhs: mask.shape() });
+        }
+        let s = s[0];
+        let (ptr, lacks) = (c.row_ptr(), AtomicBool::new(mask.nnz() > c.nnz()));
+        if !lacks.load(Relaxed) {
+            let values = fill_words(threads, "assign", &row_blocks(c)?, &|i| ptr[i], s, &|rows, to| {
+                if lacks.load(Relaxed) {
+                    return;
+                }
+                let mut start = 0;
+                for i in rows {
+                    let (js, xs, allowed) = (c.row(i), &of_c[ptr[i]..ptr[i + 1]], mask.row(i));
+                    let to = &mut to[start..start + js.len()];
+                    start += js.len();
+                    if let Some(last) = allowed.len().checked_sub(1) {
+                        // While the row has them all, the next column of the mask is met or still to come.
+                        let mut q = 0;
+                        for ((to, &x), &j) in to.iter_mut().zip(xs).zip(js) {
+                            let met = (allowed[q.min(last)] == j) & (q <= last);
+                            *to = if met { s } else { x };
+                            q += usize::from(met);
+                        }
+                        if q <= last {
+                            return lacks.store(true, Relaxed);
+                        }
+                    } else {
+                        to.copy_from_slice(xs);
+                    }
+                }
+            })?;
+            if !lacks.into_inner() {
+                return Ok((Arc::clone(c), values));
+            }
+        }
+        let new = filled(mask.nnz(), s, "values of an assign")?;
+        let (pattern, values) = PutRows { threads, a: c, b: mask }.run(of_c, &new)?;
+        Ok((Arc::new(pattern), values))
     }
 }
 

@@ -70,6 +70,9 @@ impl Operation<'_> {
             }
             Op::AssignScalar(s, rows, cols) => {
                 let part = Part { rows, cols, shape };
+                if part.is_all() && self.fill(c, s)? {
+                    return Ok(());
+                }
                 self.write_part(c, part, |part, mask| constant(self.machine, s, part, is_vector, mask))
             }
             _ => match c.matrix_mut() {
@@ -96,6 +99,21 @@ impl Operation<'_> {
         if let Some(mask) = mask.filter(|_| self.replace) {
             let on = On { machine: self.machine, ty, accum: None };
             on.retain(c, MaskSpec::new(&mask, self.complement))?;
+        }
+        Ok(true)
+    }
+    /// Assigns a scalar to the places of a mask in one pass, if the engine does so; false if not.
+    fn fill<X: Collection>(&self, c: &mut X, s: &Scalar) -> Result<bool> {
+        let ty = c.type_of();
+        if self.accum.is_some() || self.complement || s.ty() != ty {
+            return Ok(false);
+        }
+        let Some(c) = c.matrix_mut() else { return Ok(false) };
+        let Some(mask) = self.resolved()?.map(Matrix::try_from).transpose()? else { return Ok(false) };
+        let Some(done) = self.machine.engine().fill(c, s, &mask) else { return Ok(false) };
+        done?;
+        if self.replace {
+            On { machine: self.machine, ty, accum: None }.retain(c, MaskSpec::new(&mask, false))?;
         }
         Ok(true)
     }

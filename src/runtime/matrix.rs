@@ -9,7 +9,7 @@ use super::vector::Vector;
 use crate::algebra::{Array, Slice, SliceMut, Type, Value, for_each_type};
 use crate::kernels::{Operand, precompiled, with_type};
 use crate::num_complex::Complex;
-use crate::ops::by_formula::{Move, assigned, moved, put_over};
+use crate::ops::by_formula::{Move, assigned, filled_where, moved, put_over};
 use crate::par::Threads;
 use crate::sparse::{Combine, IndexList, MaskSpec, MatrixPattern};
 use crate::{Csr, Error, Pattern, Result};
@@ -54,6 +54,8 @@ trait Held: Any + Send + Sync + std::fmt::Debug {
     fn put(&mut self, threads: &Threads, t: &Matrix, combine: &Combine<'_>) -> Result<bool>;
     /// The entries of t, of its type, and elsewhere its own; both are compressed rows, sorted.
     fn put_over(&self, threads: &Threads, t: &Matrix) -> Result<Matrix>;
+    /// The matrix with the value s, of its type, at each place of the mask; both are compressed rows, sorted.
+    fn filled_where(&self, threads: &Threads, s: Slice<'_>, mask: &Pattern) -> Result<Matrix>;
     /// The matrix with `a`, of its type, as a part, where the mask allows; all are compressed rows, sorted.
     fn assigned(
         &self,
@@ -110,6 +112,10 @@ impl<T: Value> Held for Csr<T> {
     }
     fn put_over(&self, threads: &Threads, t: &Matrix) -> Result<Matrix> {
         Ok(put_over(threads, self, t.csr::<T>().ok_or_else(|| elsewhere("matrix"))?)?.into())
+    }
+    fn filled_where(&self, threads: &Threads, s: Slice<'_>, mask: &Pattern) -> Result<Matrix> {
+        let s = s.get::<T>().and_then(|s| s.first()).ok_or_else(|| elsewhere("scalar"))?;
+        Ok(filled_where(threads, self, *s, mask)?.into())
     }
     fn assigned(
         &self,
@@ -260,6 +266,10 @@ impl Matrix {
     /// The entries of t, of its type, and elsewhere its own.
     pub(super) fn put_over(&self, threads: &Threads, t: &Self) -> Result<Self> {
         self.sorted(threads)?.rows()?.put_over(threads, &t.sorted(threads)?)
+    }
+    /// The matrix with the value s, of its type, at each place of the mask.
+    pub(super) fn filled_where(&self, threads: &Threads, s: Slice<'_>, mask: &Self) -> Result<Self> {
+        self.sorted(threads)?.rows()?.filled_where(threads, s, mask.sorted(threads)?.rows()?.pattern())
     }
     /// The matrix with `a`, of its type, as the part (I, J), where the mask allows.
     pub(super) fn assigned(

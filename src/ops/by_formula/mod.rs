@@ -10,10 +10,11 @@ mod moves;
 mod placed;
 mod vector;
 
+pub(crate) use super::select::Band;
 pub(crate) use entries::Ewise;
 pub(super) use entries::OfTwo;
 pub(crate) use matrix::{apply, ewise, reduce};
-pub(crate) use moves::{Move, assigned, moved, put_over};
+pub(crate) use moves::{Move, assigned, filled_where, moved, put_over};
 #[cfg(feature = "cuda")]
 pub(crate) use placed::diagonal_of;
 pub(crate) use placed::{build, diagonal, diagonal_matrix, extract_vector, fold_places, place_vector};

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use super::super::assign::AssignRows;
+use super::super::assign::{AssignRows, FillRows};
 use super::super::ewise::PutRows;
 use super::super::extract::{extract_values, place_values, within_values};
 use super::super::restrict::restrict_values;
-use super::super::select::keep_values;
+use super::super::select::{Band, band_values, keep_values};
 use crate::algebra::words::{Fold, Moves, moved as by_word, moved_two};
 use crate::algebra::{Value, Word};
 use crate::par::Threads;
@@ -22,6 +22,8 @@ pub(crate) enum Move<'a> {
     Sort,
     /// The entries whose flag is set, of a matrix with sorted rows.
     Keep(&'a [bool]),
+    /// Those that an operator on places keeps, of a matrix with sorted rows.
+    Band(Band),
     /// The entries where this pattern has one, or where it has none if the flag is set; both have sorted rows.
     Restrict(&'a Pattern, bool),
     /// A(I, J), of a matrix with sorted rows.
@@ -46,6 +48,7 @@ impl Moves for Moved<'_> {
             Move::Transpose => transposed_values(threads, pattern, words),
             Move::Sort => sorted_values(threads, pattern, words),
             Move::Keep(flags) => keep_values(threads, pattern, words, flags),
+            Move::Band(band) => band_values(threads, pattern, words, band),
             Move::Restrict(mask, complement) => restrict_values(threads, pattern, words, mask, complement),
             Move::Extract(rows, cols) => extract_values(threads, pattern, words, (rows, cols)),
             Move::Place(rows, cols, shape) => place_values(threads, pattern, words, (rows, cols), shape),
@@ -75,6 +78,15 @@ pub(crate) fn put_over<T: Value>(threads: &Threads, c: &Csr<T>, t: &Csr<T>) -> R
     let put = PutRows { threads, a: c.pattern(), b: t.pattern() };
     let (pattern, values) = moved_two(put, c.values(), t.values())?;
     Csr::with_pattern(Arc::new(pattern), values)
+}
+
+/// C with the value s at each place of a mask; rows of both are sorted. C keeps its pattern where that has them all.
+/// # Errors
+/// [`Error::Shape`](crate::Error::Shape), [`Error::OutOfMemory`](crate::Error::OutOfMemory),
+/// [`Error::Cancelled`](crate::Error::Cancelled).
+pub(crate) fn filled_where<T: Value>(threads: &Threads, c: &Csr<T>, s: T, mask: &Pattern) -> Result<Csr<T>> {
+    let (pattern, values) = moved_two(FillRows { threads, c: c.pattern(), mask }, c.values(), &[s])?;
+    Csr::with_pattern(pattern, values)
 }
 
 /// C with A as its part (I, J), where the mask allows; all rows are sorted.

@@ -9,7 +9,7 @@ use crate::algebra::{SliceMut, Type};
 use crate::distance::{Float, Measure, Options as DistanceOptions};
 use crate::graph::{TriangleMethod, Triangles, triangles, triangles_per_edge, triangles_per_vertex};
 use crate::ops::Pairing;
-use crate::ops::by_formula::{self, Ewise, Move};
+use crate::ops::by_formula::{self, Band, Ewise, Move};
 use crate::par::Threads;
 use crate::runtime::distances::{Comparison, Neighbours, with_float};
 use crate::runtime::index::{EngineIndex, RowIndex};
@@ -160,6 +160,13 @@ impl Engine for Cpu {
         }
         Some(c.assigned(Cpu::threads(self), a, part, mask).and_then(|made| c.replace(&made)))
     }
+    fn fill(&self, c: &mut Matrix, s: &Scalar, mask: &Matrix) -> Option<Result<()>> {
+        if c.has_places() || !c.is_on_host() || !mask.is_on_host() || mask.has_places() {
+            return None;
+        }
+        let filled = c.filled_where(Cpu::threads(self), s.constant().slice(), mask);
+        Some(filled.and_then(|made| c.replace(&made)))
+    }
     fn sum(&self, a: &Matrix) -> Result<Sum> {
         a.sum()
     }
@@ -240,6 +247,10 @@ impl Cpu {
             }
             Op::Select(f) => {
                 let a = a.sorted(threads)?;
+                let k = f.scalar()?.get::<i64>().filter(|_| f.compiled().reads_place());
+                if let Some(band) = k.and_then(|k| Band::named(f.compiled().builtin()?, k)) {
+                    return Ok(a.moved(threads, Move::Band(band))?.into());
+                }
                 let flags = by_formula::apply(threads, f.compiled(), a.operand()?, f.scalar()?)?;
                 a.moved(threads, Move::Keep(flags.slice().get().unwrap_or_default()))?.into()
             }

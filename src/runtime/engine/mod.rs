@@ -117,6 +117,10 @@ pub(crate) trait Engine: Any + Debug + Send + Sync {
     ) -> Option<Result<()>> {
         None
     }
+    /// C⟨M⟩ = s, s of C's type, for a mask that is no complement; `None` if it is to be made of other operations.
+    fn fill(&self, _c: &mut Matrix, _s: &Scalar, _mask: &Matrix) -> Option<Result<()>> {
+        None
+    }
     /// The pool of threads, of engines that have one.
     fn threads(&self) -> Option<&Threads> {
         None
