@@ -56,6 +56,11 @@ def of_vector(y, indices=None):
     return cases.checks(np.array([0, len(indices)]), indices, y, int(indices.max(initial=0)) + 1)
 
 
+def eights(m):
+    """m rows of eight values."""
+    return (cases.splitmix64(np.arange(8 * m, dtype=np.uint64)) % 8).astype(np.float64).reshape(m, 8)
+
+
 def of_matrix(a):
     a.sort_indices()
     return cases.checks(a.indptr.astype(np.int64), a.indices, a.data, a.shape[1])
@@ -267,6 +272,8 @@ class SuiteSparse:
             self.other, self.two = self.matrix(a.T.tocsr()), self.gb.Matrix.from_dense(np.array([[1.0, 2.0], [3.0, 4.0]]))
             self.part, self.half = taken(m, 4), taken(m, 2)
             self.sub = self.a[self.part, self.part].new()
+            self.few = self.gb.Vector.from_coo(self.part, np.full(len(self.part), 2.0), size=m)
+            self.tall = self.gb.Matrix.from_dense(eights(m))
             self.lower = self.a.select("tril", 0).new()
         elif op == "build":
             rows, columns, values = mixed(a)
@@ -282,6 +289,10 @@ class SuiteSparse:
             else:
                 c(self.lower.S, nthreads=threads) << 1.5
             return c
+        if variant == "diagonal":
+            return a.diag(0)
+        if variant == "concat":
+            return gb.ss.concat([[a, a]])
         return {
             "apply": lambda: a.apply(gb.binary.times, right=1.5),
             "tril": lambda: a.select("tril", 0),
@@ -291,6 +302,10 @@ class SuiteSparse:
             "rows": lambda: a[self.half, :],
             "part": lambda: a[self.part, self.part],
             "kron": lambda: a.kronecker(self.two, gb.binary.times),
+            "push": lambda: a.T.mxv(self.few, self.times),
+            "argmax": lambda: a.reduce_rowwise(gb.agg.ss.argmaxj),
+            "count": lambda: a.reduce_columnwise(gb.agg.count),
+            "spmm": lambda: a.mxm(self.tall, self.times),
         }[variant]().new(nthreads=threads)
 
     def operation(self, variant, check):
@@ -337,7 +352,8 @@ class SuiteSparse:
         if isinstance(c, gb.Vector):
             indices, values = c.to_coo(sort=True)
             found = of_vector(values, indices.astype(np.int64))
-            prefix = variant + "_" if variant in FRONTIERS or variant == "rows" else ""
+            named = variant in FRONTIERS or variant == "rows" or self.op == "steps"
+            prefix = variant + "_" if named else ""
             # A row without entries is 0 in ours, and not there in theirs.
             return ms, {prefix + k: found[k] for k in ("sum", "wsum")}
         import scipy.sparse as sp
@@ -412,7 +428,7 @@ class SuiteSparse:
 class SciPy:
     """scipy.sparse, on one thread."""
 
-    OPS = {"spgemm": ["sorted"], "mxv": ["mv"], "transpose": ["sorted"], "reduce": ["all"], "ewise": ["add"], "build": ["build"], "steps": ["apply", "mult", "rows", "part", "kron"]}
+    OPS = {"spgemm": ["sorted"], "mxv": ["mv"], "transpose": ["sorted"], "reduce": ["all"], "ewise": ["add"], "build": ["build"], "steps": ["apply", "mult", "rows", "part", "kron", "concat", "spmm"]}
 
     def __init__(self, threads):
         import scipy
@@ -427,6 +443,7 @@ class SciPy:
             self.other = a.T.tocsr()
         elif op == "steps":
             self.other, self.part, self.half = a.T.tocsr(), taken(a.shape[0], 4), taken(a.shape[0], 2)
+            self.tall = eights(a.shape[0])
         elif op == "build":
             self.triplets = mixed(a)
 
@@ -440,6 +457,8 @@ class SciPy:
             "rows": lambda: self.a[self.half],
             "part": lambda: self.a[self.part][:, self.part],
             "kron": lambda: sp.kron(self.a, np.array([[1.0, 2.0], [3.0, 4.0]]), format="csr"),
+            "concat": lambda: sp.hstack([self.a, self.a], format="csr"),
+            "spmm": lambda: self.a @ self.tall,
         }[variant]()
 
     def operation(self, variant, check):
@@ -462,7 +481,7 @@ class SciPy:
             return ms, {"wsum": of_vector(c)["wsum"]}
         if self.op == "reduce":
             return ms, {"sum": float(c)}
-        found = of_matrix(c)
+        found = of_matrix(sp.csr_matrix(c))
         # Its sum leaves out entries that cancel.
         if self.op == "steps":
             return ms, {f"{variant}_{k}": found[k] for k in ("sum", "wsum")}

@@ -14,7 +14,10 @@ WORDS = {
 }
 OTHERS = {"nrows": "m", "ncols": "n", "a_nnz": "entries"}
 # Operations of `sparring bench steps`.
-STEPS = ["apply", "tril", "value", "mult", "union", "rows", "part", "assign", "fill", "kron"]
+STEPS = [
+    "apply", "tril", "value", "mult", "union", "rows", "part", "assign", "fill", "kron", "push", "argmax", "count", "diagonal",
+    "concat", "spmm",
+]
 
 
 def line(text):

@@ -1,6 +1,7 @@
 //! What is measured: generated matrices by their names, and files.
 
-use sparring::{Csr, Vector};
+use sparring::algebra::Type;
+use sparring::{Csr, Dense, Vector, runtime};
 use sparring_generate::{self as generate, Checks};
 
 use crate::context::Context;
@@ -28,12 +29,20 @@ pub(super) fn verify(name: &str, expected: Checks, found: Checks, once: [Option<
     Ok(())
 }
 
+/// The error of a result that is not of f64.
+pub(super) fn other_type() -> sparring::Error {
+    sparring::Error::Argument { name: "c", message: "it is not of f64".into() }
+}
+
 /// What an operation made.
 pub(super) enum Made {
     Matrix(Csr<f64>),
     /// Places without an entry count as 0.
     Vector(Vector<f64>),
     Entries(Vector<f64>),
+    /// Entries of f64 or i64.
+    Named(runtime::Vector),
+    Dense(Dense<f64>),
     Number(f64),
     /// What was there has it.
     Nothing,
@@ -52,6 +61,16 @@ impl Made {
             Self::Entries(y) => {
                 let (js, xs) = y.to_sparse()?.into_parts();
                 row(y.len(), js, xs)?
+            }
+            Self::Named(y) => {
+                let y = y.cast(Type::F64)?;
+                let (js, xs) = y.typed::<f64>().ok_or_else(other_type)?.to_sparse()?.into_parts();
+                row(y.len(), js, xs)?
+            }
+            Self::Dense(y) => {
+                let (m, n) = y.shape();
+                let row_ptr = (0..=m).map(|i| i * n).collect();
+                Csr::new(m, n, row_ptr, (0..m * n).map(|p| (p % n) as u32).collect(), y.values().to_vec())?
             }
             Self::Number(x) => row(1, vec![0], vec![x])?,
             Self::Nothing => return Ok(None),

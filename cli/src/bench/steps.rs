@@ -1,15 +1,18 @@
 //! Operations entry by entry, and parts of a matrix, each by name: what `sparring bench steps` measures.
 
-use sparring::algebra::Type;
+use sparring::algebra::{PlusTimes, Type};
 use sparring::backend::Backend;
-use sparring::runtime::{BinaryOp, IndexList, Machine, Matrix, Op, Pairing, Scalar, UnaryOp};
-use sparring::{Cpu, Csr};
+use sparring::runtime::{
+    Aggregate, BinaryOp, IndexList, Machine, Matrix, Op, Operation, Pairing, Scalar, Semiring, UnaryOp, Vector,
+};
+use sparring::{Cpu, Csr, Dense};
 use sparring_generate::splitmix64;
 
-use super::case::{Made, Way};
+use super::case::{Made, Way, other_type};
 
 /// What the operations read.
 pub(super) struct Steps {
+    cpu: Cpu,
     machine: Machine,
     a: Matrix,
     transposed: Matrix,
@@ -28,6 +31,11 @@ pub(super) struct Steps {
     scaled: UnaryOp,
     tril: UnaryOp,
     above: UnaryOp,
+    plus_times: Semiring,
+    /// A value at one place in four.
+    few: Vector,
+    /// Eight columns of values.
+    tall: Dense<f64>,
     /// What stands for an absent entry of a union.
     for_a: Scalar,
     for_b: Scalar,
@@ -43,6 +51,8 @@ impl Steps {
             rows.collect::<Vec<_>>().into()
         };
         let (part, half) = (taken(4), taken(2));
+        let n = a.nrows();
+        let tall: Vec<f64> = (0..8 * n).map(|p| (splitmix64(p as u64) % 8) as f64).collect();
         let (times, plus) = (BinaryOp::new("times", Type::F64)?, BinaryOp::new("plus", Type::F64)?);
         let tril = UnaryOp::new("tril", Type::F64)?.with(0i64)?;
         let transposed = cpu.transpose(a).eval()?.into();
@@ -54,9 +64,13 @@ impl Steps {
             all: IndexList::all(),
             scaled: times.with_second(1.5)?,
             above: UnaryOp::new("valuegt", Type::F64)?.with(1.0)?,
+            plus_times: Semiring::new("plus_times", Type::F64)?,
+            few: Vector::constant_at(&Scalar::from(2.0), &part, n)?,
+            tall: Dense::new(n, 8, tall)?,
             for_a: Scalar::from(1.0),
             for_b: Scalar::from(2.0),
             fill: Scalar::from(1.5),
+            cpu: Cpu::with_threads(cpu.threads().count())?,
             machine,
             a,
             transposed,
@@ -66,6 +80,10 @@ impl Steps {
             plus,
             tril,
         })
+    }
+    /// An operation that gives a vector.
+    fn vector<'a>(prefix: &'static str, make: impl Fn() -> Operation<'a> + 'a) -> Way<'a> {
+        (prefix, Box::new(move || Ok(Made::Named(make().eval()?))))
     }
     fn of_a<'a>(&'a self, prefix: &'static str, op: Op<'a>) -> Way<'a> {
         (prefix, Box::new(move || made(&self.machine.call(op, &self.a).eval()?)))
@@ -101,11 +119,22 @@ impl Steps {
                 }),
             ),
             self.of_two("kron_", Op::Pairs(Pairing::Kronecker, &self.times), &self.two),
+            Self::vector("push_", move || machine.call(Op::Mxv(&self.plus_times), (a, &self.few)).transpose_a()),
+            Self::vector("argmax_", move || machine.call(Op::Aggregate(Aggregate::ArgMax), a)),
+            Self::vector("count_", move || machine.call(Op::Aggregate(Aggregate::Count), a).transpose_a()),
+            Self::vector("diagonal_", move || machine.call(Op::Diagonal(0), a)),
+            ("concat_", Box::new(move || made(&machine.concat(&[&[a, a]])?))),
+            (
+                "spmm_",
+                Box::new(move || {
+                    let a = a.csr().ok_or_else(other_type)?;
+                    Ok(Made::Dense(self.cpu.mxd(PlusTimes::<f64>::new(), a, &self.tall)?))
+                }),
+            ),
         ]
     }
 }
 
 fn made(c: &Matrix) -> sparring::Result<Made> {
-    let none = || sparring::Error::Argument { name: "c", message: "it is not of f64".into() };
-    Ok(Made::Matrix(c.csr::<f64>().ok_or_else(none)?.clone()))
+    Ok(Made::Matrix(c.csr::<f64>().ok_or_else(other_type)?.clone()))
 }
