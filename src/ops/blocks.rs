@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 
 use crate::algebra::Value;
 use crate::kernels::LOOK;
-use crate::par::{Fresh, Threads, append_both, reserved, try_split, zeros};
+use crate::par::{Fresh, Threads, append_both_as_left, reserved, try_split, zeros};
 use crate::sparse::{accumulate, out_of_memory};
 use crate::{Csr, Index, Pattern, Result};
 
@@ -62,7 +62,7 @@ fn starts<'a>(blocks: &'a [Range<usize>], row_ptr: &'a [usize]) -> impl Fn(usize
     |b| b.checked_sub(1).map_or(0, |b| row_ptr[blocks[b].end])
 }
 
-/// Appends the columns and values of some rows, and writes how many entries each has.
+/// Makes the columns and values of some rows out of what other rows left, and writes how many entries each has.
 pub(super) type AppendLens<'a, T, I> =
     dyn Fn(Range<usize>, &mut [usize], &mut Vec<I>, &mut Vec<T>) -> Result<()> + Sync + 'a;
 
@@ -79,7 +79,7 @@ pub(super) fn append_rows<T: Copy + Send, I: Index>(
     for block in blocks {
         lens.push(Mutex::new(rest.split_off_mut(..block.len()).unwrap_or_default()));
     }
-    let (cols, values) = append_both(
+    let (cols, values) = append_both_as_left(
         threads,
         op,
         blocks.len(),
@@ -98,6 +98,15 @@ pub(super) fn append_rows<T: Copy + Send, I: Index>(
 pub(super) fn room<T>(v: &mut Vec<T>, len: usize, what: &'static str) -> Result<()> {
     v.clear();
     v.try_reserve(len).map_err(|_| out_of_memory::<T>(what, len))
+}
+
+/// Gives `v` at least `len` elements; those that it has stay, whatever they are.
+pub(super) fn stretch<T: Copy>(v: &mut Vec<T>, len: usize, new: T, what: &'static str) -> Result<()> {
+    if v.len() < len {
+        v.try_reserve(len - v.len()).map_err(|_| out_of_memory::<T>(what, len))?;
+        v.resize(len, new);
+    }
+    Ok(())
 }
 
 /// The matrix itself if its rows are sorted, else a sorted copy.

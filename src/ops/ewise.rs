@@ -7,7 +7,7 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
-use super::blocks::{append_rows, blocks, in_order, room};
+use super::blocks::{append_rows, blocks, in_order, room, stretch};
 use crate::algebra::words::MovesTwo;
 use crate::algebra::{BinaryOp, Host, V, Value, Word};
 use crate::kernels::{BLOCK, fill};
@@ -66,10 +66,8 @@ fn union_rows<T: Copy + Send + Sync, I: Index>(
     let append = |rows: Range<usize>, lens: &mut [usize], cols: &mut Vec<I>, values: &mut Vec<T>| {
         let entries = |x: &Pattern<I>| x.row_ptr()[rows.end] - x.row_ptr()[rows.start];
         let most = entries(a) + entries(b);
-        room(cols, most, "a block of rows")?;
-        room(values, most, "a block of rows")?;
-        cols.resize(most, I::default());
-        values.resize(most, first);
+        stretch(cols, most, I::default(), "a block of rows")?;
+        stretch(values, most, first, "a block of rows")?;
         let (mut union, mut n) = (RowUnion::new::<I>(), 0);
         for (i, len) in rows.zip(lens) {
             let to = (&mut cols[n..], &mut values[n..]);
@@ -202,10 +200,8 @@ pub(crate) fn union_words<W: Word, I: Index>(
         let (from, to) =
             ((a.row_ptr()[rows.start], b.row_ptr()[rows.start]), (a.row_ptr()[rows.end], b.row_ptr()[rows.end]));
         let most = to.0 - from.0 + to.1 - from.1;
-        room(cols, most, "a block of rows")?;
-        room(found, most, "a block of rows")?;
-        cols.resize(most, I::default());
-        found.resize(most, first);
+        stretch(cols, most, I::default(), "a block of rows")?;
+        stretch(found, most, first, "a block of rows")?;
         let mut here = Together { union: RowUnion::new::<I>(), of_a: from.0..from.0, of_b: from.1..from.1 };
         let mut n = 0;
         let mut write = |here: &mut Together| {

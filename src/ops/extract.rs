@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::blocks::{append_rows, blocks, fill_rows, in_order, room, row_blocks};
+use super::blocks::{append_rows, blocks, fill_rows, in_order, row_blocks, stretch};
 use crate::algebra::Value;
 use crate::par::{Threads, collected, filled, reserved, zeros};
 use crate::sparse::{Bitmap, Checked, IndexList, accumulate, count_rows, sorted_values};
@@ -118,10 +118,8 @@ pub(crate) fn extract_values<T: Copy + Send + Sync, I: Index>(
     if let (Columns::Map(map), Some(&first)) = (&columns, values.first()) {
         let append = |block: Range<usize>, lens: &mut [usize], cols: &mut Vec<I>, to: &mut Vec<T>| {
             let most = starts[block.end] - starts[block.start];
-            room(cols, most, "a block of rows")?;
-            room(to, most, "a block of rows")?;
-            cols.resize(most, I::default());
-            to.resize(most, first);
+            stretch(cols, most, I::default(), "a block of rows")?;
+            stretch(to, most, first, "a block of rows")?;
             let mut n = 0;
             for (p, len) in block.zip(lens) {
                 let start = n;

@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::blocks::{append_rows, in_order, room, row_blocks};
+use super::blocks::{append_rows, in_order, row_blocks, stretch};
 use crate::algebra::{Host, IndexUnaryOp, Place, V, Value};
 use crate::kernels::fill;
 use crate::par::Threads;
@@ -52,10 +52,8 @@ pub(crate) fn keep_values<T: Copy + Send + Sync, I: Index>(
     let Some(&first) = values.first() else { return Ok((a.clone(), Vec::new())) };
     let append = |rows: Range<usize>, lens: &mut [usize], cols: &mut Vec<I>, to: &mut Vec<T>| {
         let most = ptr[rows.end] - ptr[rows.start];
-        room(cols, most, "a block of rows")?;
-        room(to, most, "a block of rows")?;
-        cols.resize(most, I::default());
-        to.resize(most, first);
+        stretch(cols, most, I::default(), "a block of rows")?;
+        stretch(to, most, first, "a block of rows")?;
         let mut n = 0;
         for (i, len) in rows.zip(lens) {
             let (start, of) = (n, ptr[i]..ptr[i + 1]);
@@ -144,10 +142,8 @@ pub(crate) fn band_values<T: Copy + Send + Sync, I: Index>(
     let Some(&first) = values.first() else { return Ok((a.clone(), Vec::new())) };
     let append = |rows: Range<usize>, lens: &mut [usize], cols: &mut Vec<I>, to: &mut Vec<T>| {
         let most = ptr[rows.end] - ptr[rows.start];
-        room(cols, most, "a block of rows")?;
-        room(to, most, "a block of rows")?;
-        cols.resize(most, I::default());
-        to.resize(most, first);
+        stretch(cols, most, I::default(), "a block of rows")?;
+        stretch(to, most, first, "a block of rows")?;
         let mut n = 0;
         for (i, len) in rows.zip(lens) {
             let start = n;

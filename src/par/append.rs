@@ -30,6 +30,21 @@ pub(crate) fn append_blocks<T: Copy + Send, S>(
     state: impl Fn() -> Result<S> + Sync,
     work: impl Fn(&mut S, usize, &mut Vec<T>) -> Result<()> + Sync,
 ) -> Result<Vec<T>> {
+    append_as_left(threads, op, blocks, hint, state, |state, block, buffer| {
+        buffer.clear();
+        work(state, block, buffer)
+    })
+}
+
+/// As [`append_blocks`], but for the buffer, which has what another block left in it.
+fn append_as_left<T: Copy + Send, S>(
+    threads: &Threads,
+    op: &'static str,
+    blocks: usize,
+    hint: usize,
+    state: impl Fn() -> Result<S> + Sync,
+    work: impl Fn(&mut S, usize, &mut Vec<T>) -> Result<()> + Sync,
+) -> Result<Vec<T>> {
     let blocks_made = Blocks::new(blocks, hint)?;
     threads.for_each_of(
         op,
@@ -55,9 +70,28 @@ pub(crate) fn append_both<T: Copy + Send, U: Copy + Send, S>(
     state: impl Fn() -> Result<S> + Sync,
     work: impl Fn(&mut S, usize, &mut Vec<T>, &mut Vec<U>) -> Result<()> + Sync,
 ) -> Result<(Vec<T>, Vec<U>)> {
+    append_both_as_left(threads, op, blocks, hint, state, |state, block, buffer, other| {
+        buffer.clear();
+        other.clear();
+        work(state, block, buffer, other)
+    })
+}
+
+/// As [`append_both`], but for the buffers, which have what another block left in them: who overwrites them need not
+/// empty and fill them first.
+/// # Errors
+/// As there.
+pub(crate) fn append_both_as_left<T: Copy + Send, U: Copy + Send, S>(
+    threads: &Threads,
+    op: &'static str,
+    blocks: usize,
+    hint: usize,
+    state: impl Fn() -> Result<S> + Sync,
+    work: impl Fn(&mut S, usize, &mut Vec<T>, &mut Vec<U>) -> Result<()> + Sync,
+) -> Result<(Vec<T>, Vec<U>)> {
     let others = Blocks::new(blocks, hint)?;
     let state = || Ok((state()?, others.worker()));
-    let made = append_blocks(threads, op, blocks, hint, state, |(state, worker), block, buffer| {
+    let made = append_as_left(threads, op, blocks, hint, state, |(state, worker), block, buffer| {
         let mut other = worker.buffer();
         work(state, block, buffer, &mut other)?;
         worker.place(block, other)
@@ -147,14 +181,12 @@ struct Worker<'a, T> {
 }
 
 impl<T: Copy> Worker<'_, T> {
-    /// An empty buffer.
+    /// A buffer, as another block left it.
     fn buffer(&mut self) -> Vec<T> {
-        let mut buffer = match &self.blocks.only {
+        match &self.blocks.only {
             Some(only) => std::mem::take(&mut *only.lock().unwrap_or_else(PoisonError::into_inner)),
             None => self.free.pop().unwrap_or_default(),
-        };
-        buffer.clear();
-        buffer
+        }
     }
     /// Takes a block that is made, and puts in place all those of this thread whose places are known.
     fn place(&mut self, block: usize, buffer: Vec<T>) -> Result<()> {
