@@ -9,22 +9,24 @@ use crate::{Error, Result};
 impl Machine {
     /// One number for each row that has entries.
     ///
-    /// Cost: O(m + nnz), in a pass for [`Aggregate::Count`], two for [`Aggregate::Mean`], five for the others.
+    /// Cost on the processor: O(m) for [`Aggregate::Count`], O(m + nnz) for the others, [`Aggregate::Mean`] in two passes.
+    /// On another machine O(m + nnz), [`Aggregate::ArgMin`] and [`Aggregate::ArgMax`] in five passes.
     pub(super) fn aggregate(&self, aggregate: Aggregate, call: &Call<'_>) -> Result<Object> {
         let Operand::Matrix(a) = call.a else {
             let message = "rows of a matrix are aggregated, and it is a vector".into();
             return Err(Error::Argument { name: "a", message });
         };
-        let made = match aggregate {
-            Aggregate::Count => self.counts(a)?,
-            Aggregate::Mean => {
+        let made = match (self.engine().aggregate(aggregate, a), aggregate) {
+            (Some(made), _) => made?,
+            (None, Aggregate::Count) => self.counts(a)?,
+            (None, Aggregate::Mean) => {
                 let reals = self.apply(&UnaryOp::new("f64(a)", a.ty())?, a)?;
                 let sums = self.reduce_rows(&Monoid::new("plus", Type::F64)?, &reals)?;
                 let counts = self.counts(a)?;
                 self.ewise_mult(&BinaryOp::between("a / f64(b)", Type::F64, Type::I64)?, &sums, &counts)?
             }
-            Aggregate::ArgMin => self.column_of("min", a)?,
-            Aggregate::ArgMax => self.column_of("max", a)?,
+            (None, Aggregate::ArgMin) => self.column_of("min", a)?,
+            (None, Aggregate::ArgMax) => self.column_of("max", a)?,
         };
         match call.mask {
             None => Ok(made.into()),

@@ -1,11 +1,12 @@
 //! An operation by name with its optional parts chained: masks, accumulators, replace, transposed operands.
 
-use super::engine::{Call, Object, Op, Operand};
+use super::engine::{Aggregate, Call, Object, Op, Operand};
 use super::operator::check;
 use super::write::On;
-use super::{BinaryOp, Collection, Machine, Matrix, Scalar, UnaryOp, Vector};
+use super::{BinaryOp, Collection, Machine, Matrix, Scalar, Semiring, UnaryOp, Vector};
 use crate::algebra::Type;
 use crate::backend::{WriteMask, write_parts};
+use crate::sparse::IndexList;
 use crate::{Error, Result};
 
 /// The operands of an operation: `&a`, `(&a, &b)`, or `()` where a scalar is assigned. They are shared, not copied.
@@ -222,6 +223,16 @@ impl<'m> Operation<'m> {
                 self.check_product()?;
                 let (ring, operands) = (ring.transposed(), Operands(self.operands.1, self.operands.0));
                 return Operation { op: Op::Mxv(&ring), operands, transpose: [false, of_x], ..self }.compute(mask);
+            }
+            // Entries of columns are counted where they stand.
+            (Op::Aggregate(Aggregate::Count), [true, false]) => {
+                if let Some(Operand::Matrix(a)) = self.operands.0.as_ref().map(Object::operand).transpose()? {
+                    let ones = Vector::constant_at(&Scalar::from(1i64), &IndexList::all(), a.shape().0)?;
+                    let ring = Semiring::between("plus, a", Type::I64, a.ty())?;
+                    let operands = Operands(Some(self.machine.upload_vector(&ones)?.into()), self.operands.0);
+                    let op = Op::Vxm(&ring);
+                    return Operation { op, operands, transpose: [false; 2], ..self }.compute(mask);
+                }
             }
             _ => {}
         }

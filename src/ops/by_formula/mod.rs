@@ -4,6 +4,7 @@
 //! size of a value, and is compiled once, or once for a size. Results have the bits of the same operation by types, for
 //! any number of threads.
 
+mod aggregate;
 mod entries;
 mod matrix;
 mod moves;
@@ -11,6 +12,7 @@ mod placed;
 mod vector;
 
 pub(crate) use super::select::Band;
+pub(crate) use aggregate::{column_of_best, counts};
 pub(crate) use entries::Ewise;
 pub(super) use entries::OfTwo;
 pub(crate) use matrix::{apply, ewise, reduce};

@@ -111,7 +111,7 @@ impl AnyVector {
     pub(crate) fn full(values: Array) -> Self {
         Self::of(VectorPattern::full(values.len()), values)
     }
-    fn of(pattern: VectorPattern, values: Array) -> Self {
+    pub(super) fn of(pattern: VectorPattern, values: Array) -> Self {
         Self { pattern: Made::Pattern(Arc::new(pattern)), values }
     }
     /// Type of the values.

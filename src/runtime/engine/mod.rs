@@ -121,6 +121,10 @@ pub(crate) trait Engine: Any + Debug + Send + Sync {
     fn fill(&self, _c: &mut Matrix, _s: &Scalar, _mask: &Matrix) -> Option<Result<()>> {
         None
     }
+    /// What an aggregate tells of each row; `None` if it is to be made of other operations.
+    fn aggregate(&self, _aggregate: Aggregate, _a: &Matrix) -> Option<Result<Vector>> {
+        None
+    }
     /// The pool of threads, of engines that have one.
     fn threads(&self) -> Option<&Threads> {
         None

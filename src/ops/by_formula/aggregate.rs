@@ -1,0 +1,68 @@
+//! Numbers that tell of the entries of each row, in one pass.
+
+use super::super::blocks::{blocks, row_blocks};
+use super::vector::AnyVector;
+use crate::algebra::{Array, Type, for_each_type};
+use crate::kernels::{Operand, fill, fill_found};
+use crate::par::Threads;
+use crate::sparse::{Bitmap, VectorPattern};
+use crate::{Pattern, Result};
+
+/// How many entries each row has that has some.
+///
+/// Cost: O(m).
+/// # Errors
+/// [`Error::OutOfMemory`](crate::Error::OutOfMemory), [`Error::Cancelled`](crate::Error::Cancelled).
+pub(crate) fn counts(threads: &Threads, a: &Pattern) -> Result<AnyVector> {
+    let blocks = blocks(a.nrows(), &|i| i as u64)?;
+    let y = fill(threads, NAME, &blocks, &|i| i, 0i64, &|rows, y| {
+        rows.zip(y).for_each(|(i, y)| *y = a.row(i).len() as i64);
+    })?;
+    found(threads, a, y, |i| !a.row(i).is_empty())
+}
+
+/// The column of the least entry of each row, or of the greatest one; of equal ones the first. NaN is neither. `None` if
+/// values of this type have no order.
+///
+/// Cost: O(m + nnz). Rows are sorted.
+/// # Errors
+/// Those of [`counts`].
+pub(crate) fn column_of_best(threads: &Threads, a: Operand<'_>, greatest: bool) -> Option<Result<AnyVector>> {
+    macro_rules! of_type {
+        ($($variant:ident $t:ty),*) => {
+            match a.values.ty() {
+                $(Type::$variant => best::<$t>(threads, a.pattern, a.values.get()?, greatest),)*
+                _ => return None,
+            }
+        };
+    }
+    Some(for_each_type!(ordered, of_type!()))
+}
+
+fn best<T: PartialOrd + Copy + Sync>(
+    threads: &Threads,
+    a: &Pattern,
+    values: &[T],
+    greatest: bool,
+) -> Result<AnyVector> {
+    let ptr = a.row_ptr();
+    let (y, is_found) = fill_found(threads, NAME, &row_blocks(a)?, 0i64, &|rows, y, is_found| {
+        for ((i, y), is_found) in rows.zip(y).zip(is_found) {
+            let row = values[ptr[i]..ptr[i + 1]].iter().copied().enumerate().filter(|(_, x)| x == x);
+            let better = |best: (usize, T), next: (usize, T)| {
+                if if greatest { next.1 > best.1 } else { next.1 < best.1 } { next } else { best }
+            };
+            if let Some((p, _)) = row.reduce(better) {
+                (*y, *is_found) = (i64::from(a.row(i)[p]), true);
+            }
+        }
+    })?;
+    found(threads, a, y, |i| is_found[i])
+}
+
+const NAME: &str = "aggregate";
+
+fn found(threads: &Threads, a: &Pattern, y: Vec<i64>, has: impl Fn(usize) -> bool + Sync) -> Result<AnyVector> {
+    let bits = Bitmap::on(threads, NAME, a.nrows(), |i| i as u64, has)?;
+    Ok(AnyVector::of(VectorPattern::bitmap(bits), Array::of(y)))
+}
