@@ -303,7 +303,7 @@ class SuiteSparse:
             "part": lambda: a[self.part, self.part],
             "kron": lambda: a.kronecker(self.two, gb.binary.times),
             "push": lambda: a.T.mxv(self.few, self.times),
-            "argmax": lambda: a.reduce_rowwise(gb.agg.ss.argmaxj),
+            "argmax": lambda: a.reduce_rowwise(gb.agg.ss.argmax),
             "count": lambda: a.reduce_columnwise(gb.agg.count),
             "spmm": lambda: a.mxm(self.tall, self.times),
         }[variant]().new(nthreads=threads)

@@ -107,7 +107,8 @@ fn lets(mask: &Option<(Vec<bool>, bool)>) -> impl Fn(usize) -> bool + '_ {
     move |i| mask.as_ref().is_none_or(|(bits, complement)| bits[i] != *complement)
 }
 
-/// A·x, xᵀ·B with and without masks. `compare` is for A·x; xᵀ·B is folded in the order of k by every backend.
+/// A·x, xᵀ·B with and without masks, also of matrices that are there as their transposes. `compare` is for A·x and for
+/// xᵀ·(Bᵀ)ᵀ; xᵀ·B is folded in the order of k by every backend.
 pub(crate) fn products<B: Backend, R: Semiring>(
     on: &B,
     ring: R,
@@ -129,8 +130,10 @@ where
             let at = At { i: V(i as u64), k: V(u64::from(k)), j: V(0) };
             ring.mul().mul::<Host>(V(value), V(x[k as usize]), at).0
         };
-        for mask in masks(a.nrows(), !seed) {
-            let product = on.mxv(ring, &on_a, &on_x);
+        let (on_at, on_bt) = (on.transpose(&on_a).eval()?, on.transpose(&on_b).eval()?);
+        for (mask, flip) in masks(a.nrows(), !seed).into_iter().flat_map(|mask| [(mask.clone(), false), (mask, true)]) {
+            let product = on.mxv(ring, if flip { &on_at } else { &on_a }, &on_x);
+            let product = if flip { product.transpose_a() } else { product };
             let y = match &mask {
                 None => product.eval()?,
                 Some((bits, false)) => product.mask(&up(on, bits)?).eval()?,
@@ -138,7 +141,7 @@ where
             };
             let host = on.download_vector(&y)?;
             if let Err(e) = check_places(&host, |i| lets(&mask)(i) && !a.row(i).0.is_empty()) {
-                return Ok(Err(format!("mxv, mask {mask:?}: {e}")));
+                return Ok(Err(format!("mxv, mask {mask:?}, transposed {flip}: {e}")));
             }
             let want = reference::mxv(ring, a, &x, lets(&mask));
             let terms = |i: usize| {
@@ -146,7 +149,7 @@ where
                 if lets(&mask)(i) { ks.iter().zip(values).map(|entry| term(i, entry)).collect() } else { vec![] }
             };
             if let Err(e) = check_folds(&host.to_dense(<R::Add as Monoid>::IDENTITY)?, &want, compare, terms) {
-                return Ok(Err(format!("mxv, mask {mask:?}: {e}")));
+                return Ok(Err(format!("mxv, mask {mask:?}, transposed {flip}: {e}")));
             }
         }
         for mask in masks(b.ncols(), !seed) {
@@ -163,6 +166,31 @@ where
             }
             if let Err(e) = check_sparse(down_list(on, &y)?, &want) {
                 return Ok(Err(format!("vxm, mask {mask:?}: {e}")));
+            }
+            let product = on.vxm(ring, &on_left, &on_bt).transpose_b();
+            let y = match &mask {
+                None => product.eval()?,
+                Some((bits, false)) => product.mask(&up(on, bits)?).eval()?,
+                Some((bits, true)) => product.mask(&up(on, bits)?).complement().eval()?,
+            };
+            let y = down_list(on, &y)?;
+            let places: Vec<_> = y.indices().iter().map(|&j| (0, j as usize)).collect();
+            if places != want.entries.keys().copied().collect::<Vec<_>>() {
+                return Ok(Err(format!("vxm of a transpose, mask {mask:?}: entries at {places:?}")));
+            }
+            let terms = |p: usize| {
+                let j = y.indices()[p];
+                let of = left.indices().iter().zip(left.values()).filter_map(|(&k, &x)| {
+                    let (js, values) = b.row(k as usize);
+                    let q = js.iter().position(|l| *l == j)?;
+                    let at = At { i: V(0), k: V(u64::from(k)), j: V(u64::from(j)) };
+                    Some(ring.mul().mul::<Host>(V(x), V(values[q]), at).0)
+                });
+                of.collect()
+            };
+            let sums: Vec<_> = want.entries.values().copied().collect();
+            if let Err(e) = check_folds(y.values(), &sums, compare, terms) {
+                return Ok(Err(format!("vxm of a transpose, mask {mask:?}: {e}")));
             }
         }
         Ok(Ok(()))
