@@ -8,8 +8,8 @@ use super::remote::{Downloaded, Remote, elsewhere};
 use crate::algebra::{Array, Type, Value};
 use crate::kernels::{precompiled, with_type};
 use crate::ops::by_formula::{AnyVector, View};
-use crate::par::Threads;
-use crate::sparse::{Combine, MaskSpec, VectorPattern};
+use crate::par::{Threads, collected};
+use crate::sparse::{Combine, IndexList, MaskSpec, VectorPattern};
 use crate::{Error, Result};
 
 /// A vector whose type is known at run time, with entries at some places or at all, in the memory of the processor or
@@ -194,6 +194,32 @@ impl Vector {
     /// [`Error::Argument`] for a vector on a GPU; [`Error::OutOfMemory`].
     pub fn entries(&self) -> Result<(Vec<u32>, Array)> {
         self.held()?.view().entries(&Threads::current())
+    }
+    /// The values of the entries, places increasing, as a list of indices: what `f(f(i)) min= m(i)` reads and writes by.
+    ///
+    /// ```
+    /// use sparring::algebra::Type;
+    /// use sparring::runtime::{BinaryOp, Machine, Op, Vector};
+    /// use sparring::Cpu;
+    /// let cpu = Machine::from(Cpu::new());
+    /// let parents = Vector::from(sparring::Vector::<u32>::full(vec![2, 2, 0])?);
+    /// let list = parents.to_index_list()?;
+    /// let grandparents: Vector = cpu.call(Op::Extract(&list, &sparring::runtime::IndexList::all()), &parents).eval()?;
+    /// assert_eq!(grandparents.typed::<u32>().unwrap().as_full(), Some(&[0, 0, 2][..]));
+    /// let min = BinaryOp::new("min", Type::U32)?;
+    /// let mut f = parents.clone();
+    /// cpu.call(Op::Scatter(&list, 3, &min), &grandparents).accum(&min).into(&mut f)?;
+    /// assert_eq!(f.typed::<u32>().unwrap().as_full(), Some(&[2, 2, 0][..]));
+    /// # Ok::<(), sparring::Error>(())
+    /// ```
+    /// Cost: O(entries); a vector on a GPU is downloaded.
+    /// # Errors
+    /// [`Error::Argument`] for a value that is no index: a negative one, or no whole number; [`Error::OutOfMemory`].
+    pub fn to_index_list(&self) -> Result<IndexList> {
+        let (_, indices) = self.download()?.cast(Type::U64)?.entries()?;
+        let none = || Error::Argument { name: "indices", message: "they are no whole numbers".into() };
+        let indices = indices.slice().get::<u64>().ok_or_else(none)?;
+        Ok(collected(indices.len(), indices.iter().map(|&i| i as usize), "a list of indices")?.into())
     }
     /// The same entries with values of another type, by the rules of [`Matrix::cast`](super::Matrix::cast). A vector of
     /// that type is itself.

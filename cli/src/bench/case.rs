@@ -30,7 +30,7 @@ pub(super) fn verify(name: &str, expected: Checks, found: Checks, once: [Option<
 }
 
 /// The error of a result that is not of f64.
-pub(super) fn other_type() -> sparring::Error {
+fn other_type() -> sparring::Error {
     sparring::Error::Argument { name: "c", message: "it is not of f64".into() }
 }
 
@@ -40,8 +40,9 @@ pub(super) enum Made {
     /// Places without an entry count as 0.
     Vector(Vector<f64>),
     Entries(Vector<f64>),
-    /// Entries of f64 or i64.
+    /// Of a type and on a machine known at run time.
     Named(runtime::Vector),
+    NamedMatrix(runtime::Matrix),
     Dense(Dense<f64>),
     Number(f64),
     /// What was there has it.
@@ -57,13 +58,14 @@ impl Made {
         let row = |n: usize, js: Vec<u32>, xs: Vec<f64>| Csr::new(1, n, vec![0, js.len()], js, xs);
         let c = match self {
             Self::Matrix(c) => c,
+            Self::NamedMatrix(c) => c.download()?.csr::<f64>().ok_or_else(other_type)?.clone(),
             Self::Vector(y) => row(y.len(), (0..y.len() as u32).collect(), y.to_dense(0.0)?)?,
             Self::Entries(y) => {
                 let (js, xs) = y.to_sparse()?.into_parts();
                 row(y.len(), js, xs)?
             }
             Self::Named(y) => {
-                let y = y.cast(Type::F64)?;
+                let y = y.download()?.cast(Type::F64)?;
                 let (js, xs) = y.typed::<f64>().ok_or_else(other_type)?.to_sparse()?.into_parts();
                 row(y.len(), js, xs)?
             }

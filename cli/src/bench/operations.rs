@@ -5,6 +5,7 @@ use serde_json::{Map, Value, json};
 use sparring::algebra::{Plus, PlusTimes};
 use sparring::backend::Backend;
 use sparring::par::{Threads, filled};
+use sparring::runtime::Machine;
 use sparring::{Coo, Cpu, Csr, Vector};
 use sparring_generate::{self as generate, splitmix64};
 
@@ -111,7 +112,8 @@ struct More {
 
 impl More {
     /// Of `operation`; the rest is empty.
-    fn new(operation: Operation, cpu: &Cpu, a: &Csr<f64>) -> sparring::Result<Self> {
+    fn new(context: &Context, operation: Operation, a: &Csr<f64>) -> sparring::Result<Self> {
+        let cpu = &context.quiet;
         let ((m, n), threads) = (a.shape(), cpu.threads());
         let of = |wanted| operation == wanted;
         let number = |k: usize| 0.5 + (k % 17) as f64 / 4.0;
@@ -142,7 +144,11 @@ impl More {
             },
             transposed: if of(Operation::Ewise) { a.transpose(threads)? } else { Csr::empty(0, 0)? },
             entries,
-            steps: if of(Operation::Steps) { Some(Steps::new(cpu, a)?) } else { None },
+            steps: match &context.cuda {
+                _ if !of(Operation::Steps) => None,
+                Some(cuda) => Some(Steps::new(cuda.clone().into(), cpu, a)?),
+                None => Some(Steps::new(Machine::cpu(threads.count(), None)?, cpu, a)?),
+            },
         })
     }
 }
@@ -155,7 +161,7 @@ pub(super) fn heading() -> String {
 pub(super) fn run(context: &Context, operation: Operation, name: &str, repeat: u32) -> Result {
     let a = load(context, name)?;
     let cpu = &context.quiet;
-    let mut more = More::new(operation, cpu, &a)?;
+    let mut more = More::new(context, operation, &a)?;
     context.progress.stage(format!("measuring {name}"));
     let mut line = Map::new();
     for (key, value) in [

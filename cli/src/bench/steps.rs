@@ -8,7 +8,7 @@ use sparring::runtime::{
 use sparring::{Cpu, Csr, Dense};
 use sparring_generate::splitmix64;
 
-use super::case::{Made, Way, other_type};
+use super::case::{Made, Way};
 
 /// What the operations read.
 pub(super) struct Steps {
@@ -43,9 +43,8 @@ pub(super) struct Steps {
 }
 
 impl Steps {
-    /// For a square matrix.
-    pub(super) fn new(cpu: &Cpu, a: &Csr<f64>) -> sparring::Result<Self> {
-        let machine = Machine::cpu(cpu.threads().count(), None)?;
+    /// For a square matrix, on a machine.
+    pub(super) fn new(machine: Machine, cpu: &Cpu, a: &Csr<f64>) -> sparring::Result<Self> {
         let taken = |part: u64| -> IndexList {
             let rows = (0..a.nrows()).filter(|&i| splitmix64(i as u64).is_multiple_of(part));
             rows.collect::<Vec<_>>().into()
@@ -55,17 +54,18 @@ impl Steps {
         let tall: Vec<f64> = (0..8 * n).map(|p| (splitmix64(p as u64) % 8) as f64).collect();
         let (times, plus) = (BinaryOp::new("times", Type::F64)?, BinaryOp::new("plus", Type::F64)?);
         let tril = UnaryOp::new("tril", Type::F64)?.with(0i64)?;
-        let transposed = cpu.transpose(a).eval()?.into();
-        let a = Matrix::from(a.clone());
+        let transposed = machine.upload(&cpu.transpose(a).eval()?.into())?;
+        let two = Csr::<f64>::new(2, 2, vec![0, 2, 4], vec![0, 1, 0, 1], vec![1.0, 2.0, 3.0, 4.0])?;
+        let a = machine.upload(&Matrix::from(a.clone()))?;
         Ok(Self {
-            two: Csr::<f64>::new(2, 2, vec![0, 2, 4], vec![0, 1, 0, 1], vec![1.0, 2.0, 3.0, 4.0])?.into(),
+            two: machine.upload(&two.into())?,
             sub: machine.call(Op::Extract(&part, &part), &a).eval()?,
             lower: machine.select(&tril, &a)?,
             all: IndexList::all(),
             scaled: times.with_second(1.5)?,
             above: UnaryOp::new("valuegt", Type::F64)?.with(1.0)?,
             plus_times: Semiring::new("plus_times", Type::F64)?,
-            few: Vector::constant_at(&Scalar::from(2.0), &part, n)?,
+            few: machine.upload_vector(&Vector::constant_at(&Scalar::from(2.0), &part, n)?)?,
             tall: Dense::new(n, 8, tall)?,
             for_a: Scalar::from(1.0),
             for_b: Scalar::from(2.0),
@@ -82,18 +82,27 @@ impl Steps {
         })
     }
     /// An operation that gives a vector.
-    fn vector<'a>(prefix: &'static str, make: impl Fn() -> Operation<'a> + 'a) -> Way<'a> {
-        (prefix, Box::new(move || Ok(Made::Named(make().eval()?))))
+    fn vector<'a>(&'a self, prefix: &'static str, make: impl Fn() -> Operation<'a> + 'a) -> Way<'a> {
+        let made = move || {
+            let y = make().eval()?;
+            self.machine.wait()?;
+            Ok(Made::Named(y))
+        };
+        (prefix, Box::new(made))
     }
     fn of_a<'a>(&'a self, prefix: &'static str, op: Op<'a>) -> Way<'a> {
-        (prefix, Box::new(move || made(&self.machine.call(op, &self.a).eval()?)))
+        (prefix, Box::new(move || self.made(self.machine.call(op, &self.a).eval()?)))
     }
     fn of_two<'a>(&'a self, prefix: &'static str, op: Op<'a>, b: &'a Matrix) -> Way<'a> {
-        (prefix, Box::new(move || made(&self.machine.call(op, (&self.a, b)).eval()?)))
+        (prefix, Box::new(move || self.made(self.machine.call(op, (&self.a, b)).eval()?)))
+    }
+    fn made(&self, c: Matrix) -> sparring::Result<Made> {
+        self.machine.wait()?;
+        Ok(Made::NamedMatrix(c))
     }
     pub(super) fn ways(&self) -> Vec<Way<'_>> {
         let Self { machine, a, transposed, part, half, all, .. } = self;
-        vec![
+        let mut ways: Vec<Way<'_>> = vec![
             self.of_a("apply_", Op::Apply(&self.scaled)),
             self.of_a("tril_", Op::Select(&self.tril)),
             self.of_a("value_", Op::Select(&self.above)),
@@ -106,7 +115,7 @@ impl Steps {
                 Box::new(move || {
                     let mut c = a.clone();
                     machine.call(Op::Assign(part, part), &self.sub).into(&mut c)?;
-                    made(&c)
+                    self.made(c)
                 }),
             ),
             (
@@ -115,26 +124,21 @@ impl Steps {
                     let mut c = a.clone();
                     let fill = Op::AssignScalar(&self.fill, all, all);
                     machine.call(fill, ()).mask(&self.lower).structure().into(&mut c)?;
-                    made(&c)
+                    self.made(c)
                 }),
             ),
             self.of_two("kron_", Op::Pairs(Pairing::Kronecker, &self.times), &self.two),
-            Self::vector("push_", move || machine.call(Op::Mxv(&self.plus_times), (a, &self.few)).transpose_a()),
-            Self::vector("argmax_", move || machine.call(Op::Aggregate(Aggregate::ArgMax), a)),
-            Self::vector("count_", move || machine.call(Op::Aggregate(Aggregate::Count), a).transpose_a()),
-            Self::vector("diagonal_", move || machine.call(Op::Diagonal(0), a)),
-            ("concat_", Box::new(move || made(&machine.concat(&[&[a, a]])?))),
-            (
-                "spmm_",
-                Box::new(move || {
-                    let a = a.csr().ok_or_else(other_type)?;
-                    Ok(Made::Dense(self.cpu.mxd(PlusTimes::<f64>::new(), a, &self.tall)?))
-                }),
-            ),
-        ]
+            self.vector("push_", move || machine.call(Op::Mxv(&self.plus_times), (a, &self.few)).transpose_a()),
+            self.vector("argmax_", move || machine.call(Op::Aggregate(Aggregate::ArgMax), a)),
+            self.vector("count_", move || machine.call(Op::Aggregate(Aggregate::Count), a).transpose_a()),
+            self.vector("diagonal_", move || machine.call(Op::Diagonal(0), a)),
+            ("concat_", Box::new(move || self.made(machine.concat(&[&[a, a]])?))),
+        ];
+        // By types, and measured on the processor.
+        if let Some(a) = a.csr() {
+            let spmm = || Ok(Made::Dense(self.cpu.mxd(PlusTimes::<f64>::new(), a, &self.tall)?));
+            ways.push(("spmm_", Box::new(spmm)));
+        }
+        ways
     }
-}
-
-fn made(c: &Matrix) -> sparring::Result<Made> {
-    Ok(Made::Matrix(c.csr::<f64>().ok_or_else(other_type)?.clone()))
 }
