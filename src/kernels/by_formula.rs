@@ -7,10 +7,11 @@ use std::sync::{Arc, OnceLock};
 
 use super::staged::Staged;
 use super::two_steps::{TwoSteps, no_structs};
-use super::{CompiledRing, Numeric, Products};
+use super::{CompiledRing, Numeric, Products, Sums, VectorProducts, sums};
 use crate::algebra::words::{from_words, words_mut};
 use crate::algebra::*;
 use crate::num_complex::Complex;
+use crate::sparse::EffectiveMask;
 use crate::{Csr, Error, Pattern, Result};
 
 /// An operand: where it has entries, their values, and the matrix itself, a `Csr` of the values' type.
@@ -142,6 +143,24 @@ macro_rules! fused {
                     let a = a.csr.downcast_ref::<Csr<Lhs<$ring>>>()?;
                     let b = b.csr.downcast_ref::<Csr<Rhs<$ring>>>()?;
                     Some(run.run(&Products::new(<$ring>::new(), a, b)))
+                })*
+                _ => None,
+            }
+        }
+        /// The sums of a vector times a matrix, likewise.
+        pub(super) fn fused_sums(
+            ring: &CompiledRing,
+            (ks, xs): (&[u32], Slice<'_>),
+            a: Operand<'_>,
+            mask: Option<EffectiveMask<'_, u32>>,
+            way: &impl Sums<u32>,
+        ) -> Option<Result<(Vec<u32>, Array)>> {
+            match ring.fused()?.0 {
+                $($number => {
+                    let a = a.csr.downcast_ref::<Csr<Rhs<$ring>>>()?;
+                    let x = (ks, xs.get::<Lhs<$ring>>()?);
+                    let made = sums(&VectorProducts { ring: <$ring>::new(), x, a, mask }, way);
+                    Some(made.map(|(columns, sums)| (columns, Array::of(sums))))
                 })*
                 _ => None,
             }

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::blocks::{fill, fill_words};
-use super::by_formula::{Fused, Operand, check, with_type};
+use super::by_formula::{Fused, Operand, check, fused_sums, with_type};
 use super::listed::StagedVector;
 use super::staged_rows::{Rows, StagedRows, fold_rows};
 use super::two_steps::no_structs;
@@ -90,6 +90,9 @@ pub(crate) fn sums_by_formula(
     way: &impl Sums<u32>,
 ) -> Result<(Vec<u32>, Array)> {
     check(ring.formula(), xs.ty(), a.values.ty())?;
+    if let Some(made) = fused_sums(ring, (ks, xs), a, mask, way) {
+        return made;
+    }
     with_type!(ring.ty(), T => {
         let kernels = ring.two_steps::<T>()?;
         // SAFETY: as above.

@@ -227,6 +227,14 @@ impl<'m> Operation<'m> {
             // Entries of columns are counted where they stand.
             (Op::Aggregate(Aggregate::Count), [true, false]) => {
                 if let Some(Operand::Matrix(a)) = self.operands.0.as_ref().map(Object::operand).transpose()? {
+                    if let Some(counts) = self.machine.engine().column_counts(a) {
+                        let counts = Object::from(counts?);
+                        let call = Call::unary(Op::Identity, counts.operand()?);
+                        return self.machine.run(&match mask {
+                            None => call,
+                            Some(mask) => call.mask(mask.operand()?, self.complement),
+                        });
+                    }
                     let ones = Vector::constant_at(&Scalar::from(1i64), &IndexList::all(), a.shape().0)?;
                     let ring = Semiring::between("plus, a", Type::I64, a.ty())?;
                     let operands = Operands(Some(self.machine.upload_vector(&ones)?.into()), self.operands.0);

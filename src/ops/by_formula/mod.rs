@@ -12,7 +12,7 @@ mod placed;
 mod vector;
 
 pub(crate) use super::select::Band;
-pub(crate) use aggregate::{column_of_best, counts};
+pub(crate) use aggregate::{column_counts, column_of_best, counts};
 pub(crate) use entries::Ewise;
 pub(super) use entries::OfTwo;
 pub(crate) use matrix::{apply, ewise, reduce};

@@ -183,6 +183,12 @@ impl Engine for Cpu {
             Err(e) => Some(Err(e)),
         }
     }
+    fn column_counts(&self, a: &Matrix) -> Option<Result<Vector>> {
+        match a.operand() {
+            Ok(a) => by_formula::column_counts(Cpu::threads(self), a.pattern).map(|made| Vector::of(made?)),
+            Err(e) => Some(Err(e)),
+        }
+    }
     fn sum(&self, a: &Matrix) -> Result<Sum> {
         a.sum()
     }

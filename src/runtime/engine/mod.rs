@@ -125,6 +125,10 @@ pub(crate) trait Engine: Any + Debug + Send + Sync {
     fn aggregate(&self, _aggregate: Aggregate, _a: &Matrix) -> Option<Result<Vector>> {
         None
     }
+    /// How many entries each column has; `None` as for [`aggregate`](Self::aggregate).
+    fn column_counts(&self, _a: &Matrix) -> Option<Result<Vector>> {
+        None
+    }
     /// The pool of threads, of engines that have one.
     fn threads(&self) -> Option<&Threads> {
         None
