@@ -2,6 +2,8 @@
 
 #![cfg(feature = "cuda")]
 
+#[path = "oracle/functions.rs"]
+mod functions;
 #[path = "common/gpu.rs"]
 mod gpu;
 #[path = "oracle/names.rs"]

@@ -2,6 +2,8 @@
 
 #[path = "oracle/forms.rs"]
 mod forms;
+#[path = "oracle/functions.rs"]
+mod functions;
 #[path = "oracle/names.rs"]
 mod names;
 #[path = "oracle/objects.rs"]
@@ -32,6 +34,17 @@ fn random_calls_by_name() {
 #[test]
 fn small_calls_by_name() {
     small("by name, 1 thread", &mut Names::new(cpu(1)), 97);
+}
+
+#[test]
+fn random_calls_by_function() {
+    random("by function, 1 thread", &mut Names::of_functions(cpu(1)), 6, 2);
+    random("by function, 3 threads", &mut Names::of_functions(cpu(3)), 7, 2);
+}
+
+#[test]
+fn small_calls_by_function() {
+    small("by function, 1 thread", &mut Names::of_functions(cpu(1)), 997);
 }
 
 #[test]

@@ -10,7 +10,7 @@
 //! - [`types`]: the types of values; [`sparse`]: what matrices and vectors have in common;
 //! - [`operation`]: C⟨M⟩ ⊙= T, the one function behind the doors of [`operations`], [`assign`] and [`parts`];
 //! - [`device`], [`matrix`], [`vector`], [`scalar`], [`arrays`], [`foreign`], [`matrix_market`], [`semirings`],
-//!   [`operators`], [`mxm`], [`mxm_with`], [`triangles`], [`distances`], [`mod@index`], [`tensor`], [`mttkrp`], [`cp`],
+//!   [`operators`], [`functions`], [`mxm`], [`mxm_with`], [`triangles`], [`distances`], [`mod@index`], [`tensor`], [`mttkrp`], [`cp`],
 //!   [`einsum`]: the functions.
 
 #![allow(
@@ -27,6 +27,7 @@ pub mod device;
 pub mod distances;
 pub mod einsum;
 pub mod foreign;
+pub mod functions;
 pub mod handle;
 pub mod index;
 pub mod matrix;

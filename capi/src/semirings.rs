@@ -29,6 +29,9 @@ impl Object for SparringSemiring {
 }
 
 impl SparringSemiring {
+    pub(crate) fn new(semiring: Semiring, types: [Type; 2]) -> Self {
+        Self { semiring, types }
+    }
     pub(crate) fn semiring(&self) -> &Semiring {
         &self.semiring
     }

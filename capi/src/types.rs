@@ -134,13 +134,6 @@ macro_rules! types {
             })*
             Ok(())
         }
-        /// Where the values are.
-        pub(crate) fn address(values: Slice<'_>) -> *const c_void {
-            $(if let Some(values) = values.get::<$t>() {
-                return values.as_ptr().cast();
-            })*
-            std::ptr::null()
-        }
     };
 }
 types! {
@@ -157,6 +150,11 @@ types! {
     F64 f64, SPARRING_F64, f64, |x| x;
     ComplexF32 Complex<f32>, SPARRING_COMPLEX_F32, Complex<f32>, |x| x;
     ComplexF64 Complex<f64>, SPARRING_COMPLEX_F64, Complex<f64>, |x| x;
+}
+
+/// Where the values are.
+pub(crate) fn address(values: Slice<'_>) -> *const c_void {
+    values.as_ptr().cast()
 }
 
 /// Refuses bytes of C that are neither 0 nor 1, the truth values.

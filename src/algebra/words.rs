@@ -255,10 +255,10 @@ impl<'a> Slice<'a> {
         let at = unsafe { self.at.add(range.start * self.ty.size()) };
         Self { at, len: range.len(), ..*self }
     }
-    /// The bytes from the first to the last; those between the fields of a struct are undefined, so they may only be
-    /// copied.
+    /// Where the first value lies. Bytes between the fields of a struct are undefined, so they may only be copied.
     #[inline]
-    pub(crate) fn as_ptr(&self) -> *const u8 {
+    #[must_use]
+    pub fn as_ptr(&self) -> *const u8 {
         self.at
     }
     /// Field `index` of the structs, as an array with gaps.
@@ -342,6 +342,12 @@ impl<'a> SliceMut<'a> {
         // SAFETY: within the values, or one past their end.
         let at = unsafe { self.at.add(range.start * self.ty.size()) };
         SliceMut { ty: self.ty, at, len: range.len(), of: PhantomData }
+    }
+    /// Where the first value lies.
+    #[inline]
+    #[must_use]
+    pub fn as_mut_ptr(&mut self) -> *mut u8 {
+        self.at
     }
     /// The values, to be read.
     #[must_use]

@@ -7,7 +7,9 @@ use super::Scalar;
 use super::names::Names;
 #[cfg(feature = "cuda")]
 use crate::algebra::Printed;
-use crate::algebra::{Array, Blocks, Constant, Formula, Input, MonoidFormula, Parameter, Type, name_in, operators};
+use crate::algebra::{
+    Array, Blocks, Constant, Formula, HostCall, Input, MonoidFormula, Parameter, Type, Value, name_in, operators,
+};
 use crate::kernels::{CompiledMonoid, CompiledOp};
 use crate::{Error, Result};
 
@@ -62,6 +64,44 @@ impl BinaryOp {
     }
     fn of_formula(text: &str, a: Type, b: Type) -> Result<CompiledOp> {
         Ok(CompiledOp::new(text.trim(), Formula::parse(text, &[("a", a), ("b", b)], None)?))
+    }
+    /// The operator z = f(a, b) of a function of the caller's own, which messages call `name`. The processor alone can
+    /// run it: a GPU gives [`Error::Unsupported`], and takes the same as a formula.
+    ///
+    /// It depends on nothing but its operands, and any number of threads call it at a time. Equal are clones of one
+    /// operator. Cost: a call a value, through a pointer.
+    /// ```
+    /// use sparring::algebra::Type;
+    /// use sparring::runtime::{BinaryOp, Machine, Matrix, Monoid, Semiring};
+    /// use sparring::{Cpu, Csr};
+    /// let gcd = BinaryOp::from_fn("gcd", |mut a: u32, mut b: u32| {
+    ///     while b != 0 {
+    ///         (a, b) = (b, a % b);
+    ///     }
+    ///     a
+    /// });
+    /// let ring = Semiring::of(&Monoid::of(&gcd, 0u32)?, &BinaryOp::new("times", Type::U32)?)?;
+    /// let a = Matrix::from(Csr::<u32>::new(2, 2, vec![0, 2, 3], vec![0, 1, 0], vec![4, 6, 10])?);
+    /// let c = Machine::from(Cpu::new()).mxm(&ring, &a, &a)?;
+    /// assert_eq!(c.csr::<u32>().unwrap().values(), [4, 24, 40, 60]);
+    /// # Ok::<(), sparring::Error>(())
+    /// ```
+    pub fn from_fn<A: Value, B: Value, Z: Value>(
+        name: &str,
+        f: impl Fn(A, B) -> Z + Send + Sync + 'static,
+    ) -> Self {
+        match Self::from_host(HostCall::binary(name, f)) {
+            Ok(op) => op,
+            Err(e) => unreachable!("it takes two operands: {e}"),
+        }
+    }
+    /// The same of a function of blocks of values, for types known at run time.
+    /// # Errors
+    /// [`Error::Argument`] if it takes another number of operands than two.
+    pub fn from_host(call: HostCall) -> Result<Self> {
+        let &[a, b] = call.takes() else { return Err(arity(&call, "two, a and b")) };
+        let name: Box<str> = call.name().into();
+        Ok(Self(Arc::new(CompiledOp::new(&name, Formula::of_host(call, &pair(a, b), &["a", "b"])?))))
     }
     /// Type of the results.
     #[must_use]
@@ -148,6 +188,17 @@ impl fmt::Display for BinaryOp {
     }
 }
 
+/// The parameters of an operator of two values.
+fn pair(a: Type, b: Type) -> [Parameter; 2] {
+    [("a".into(), a), ("b".into(), b)]
+}
+
+/// The error of a function of another number of operands.
+fn arity(call: &HostCall, wanted: &str) -> Error {
+    let (name, found) = (call.name(), call.takes().len());
+    Error::Argument { name: "call", message: format!("{name} takes {found} operands, the operator has {wanted}") }
+}
+
 /// The parameters of an operator of an entry.
 fn entry(a: Type, s: Type) -> [Parameter; 4] {
     [("a".into(), a), ("s".into(), s), ("i".into(), Type::U64), ("j".into(), Type::U64)]
@@ -214,6 +265,47 @@ impl UnaryOp {
     fn of_formula(text: &str, a: Type, s: Type) -> Result<CompiledOp> {
         let parameters = [("a", a), ("s", s), ("i", Type::U64), ("j", Type::U64)];
         Ok(CompiledOp::new(text.trim(), Formula::parse(text, &parameters, None)?))
+    }
+    /// The operator z = f(a) of a function of the caller's own, as [`BinaryOp::from_fn`].
+    ///
+    /// ```
+    /// use sparring::runtime::{Machine, UnaryOp, Vector};
+    /// let op = UnaryOp::from_fn("ones", |a: u64| a.count_ones());
+    /// let x = Vector::from(sparring::Vector::<u64>::full(vec![7, 8])?);
+    /// let ones = Machine::from(sparring::Cpu::new()).apply(&op, &x)?;
+    /// assert_eq!(ones.values().and_then(|v| v.get::<u32>()).unwrap(), [3, 1]);
+    /// # Ok::<(), sparring::Error>(())
+    /// ```
+    pub fn from_fn<A: Value, Z: Value>(name: &str, f: impl Fn(A) -> Z + Send + Sync + 'static) -> Self {
+        Self::of_host(HostCall::unary(name, f))
+    }
+    /// The operator z = f(a, i, j, s): of an entry, its row, its column (0 in a vector) and a scalar, which it gets by
+    /// [`with`](Self::with).
+    pub fn from_index_fn<A: Value, S: Value, Z: Value>(
+        name: &str,
+        f: impl Fn(A, u64, u64, S) -> Z + Send + Sync + 'static,
+    ) -> Self {
+        Self::of_host(HostCall::index_unary(name, f))
+    }
+    fn of_host(call: HostCall) -> Self {
+        match Self::from_host(call) {
+            Ok(op) => op,
+            Err(e) => unreachable!("it takes an entry, or also its place and a scalar: {e}"),
+        }
+    }
+    /// The same of a function of blocks of values, for types known at run time: of `a`, or of `a`, `i`, `j` and `s`.
+    /// # Errors
+    /// [`Error::Argument`] if it takes others; i and j are u64.
+    pub fn from_host(call: HostCall) -> Result<Self> {
+        let (a, s) = match *call.takes() {
+            [a] => (a, a),
+            [a, Type::U64, Type::U64, s] => (a, s),
+            _ => return Err(arity(&call, "one, a, or four, a, i and j of u64 and s")),
+        };
+        let operands: &[&str] = if call.takes().len() == 1 { &["a"] } else { &["a", "i", "j", "s"] };
+        let name: Box<str> = call.name().into();
+        let op = CompiledOp::new(&name, Formula::of_host(call, &entry(a, s), operands)?);
+        Ok(Self { op: Arc::new(op), s: None })
     }
     /// The same with this scalar.
     /// # Errors
@@ -302,6 +394,26 @@ impl Monoid {
         static KNOWN: Names<CompiledMonoid> = Names::new();
         let make = || Ok(CompiledMonoid::new(text.trim(), MonoidFormula::parse(text, ty)?));
         KNOWN.get(text, [ty, ty], make).map(Self)
+    }
+    /// The monoid of an operator and its identity; of a function of the caller's own too
+    /// ([`from_fn`](BinaryOp::from_fn)), whose laws are not tried.
+    ///
+    /// ```
+    /// use sparring::algebra::Type;
+    /// use sparring::runtime::{BinaryOp, Monoid};
+    /// let plus = BinaryOp::new("plus", Type::I32)?;
+    /// assert_eq!(Monoid::of(&plus, 0)?.formula(), Monoid::new("plus", Type::I32)?.formula());
+    /// let error = Monoid::of(&plus, 1).unwrap_err().to_string();
+    /// assert!(error.contains("1 ⊕ x is 2, not x, for x = 1"), "{error}");
+    /// # Ok::<(), sparring::Error>(())
+    /// ```
+    /// # Errors
+    /// [`Error::Argument`] if the operator takes and gives different types, the identity is of another, or it is no
+    /// monoid, with the values that show it.
+    pub fn of(op: &BinaryOp, identity: impl Into<Scalar>) -> Result<Self> {
+        let formula = MonoidFormula::with_identity(op.formula(), identity.into().constant().clone())?;
+        let text = formula.name().unwrap_or(op.0.text());
+        Ok(Self(Arc::new(CompiledMonoid::new(text, formula))))
     }
     /// Type of the values.
     #[must_use]

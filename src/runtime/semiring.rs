@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::names::Names;
+use super::operator::{BinaryOp, Monoid};
 use crate::Result;
 #[cfg(feature = "cuda")]
 use crate::algebra::Printed;
@@ -38,6 +39,15 @@ impl Semiring {
         let make = || Ok(CompiledRing::new(text.trim(), RingFormula::parse(text, a, b)?));
         KNOWN.get(text, [a, b], make).map(Self)
     }
+    /// The semiring of a monoid and an operator that gives its type; of functions of the caller's own too
+    /// ([`BinaryOp::from_fn`]).
+    /// # Errors
+    /// [`Error::Argument`](crate::Error::Argument) if ⊗ gives another type than ⊕ takes.
+    pub fn of(add: &Monoid, mul: &BinaryOp) -> Result<Self> {
+        let formula = RingFormula::new(add.formula().clone(), mul.formula())?;
+        let text = formula.name().unwrap_or_else(|| format!("{add}, {mul}"));
+        Ok(Self(Arc::new(CompiledRing::new(&text, formula))))
+    }
     /// Type of the results.
     #[must_use]
     pub fn ty(&self) -> Type {
@@ -51,6 +61,11 @@ impl Semiring {
     /// The semiring of the transposed product.
     pub(super) fn transposed(&self) -> Self {
         Self(self.0.transposed())
+    }
+    /// The name of a function that runs on the processor alone, if ⊕ or ⊗ is one.
+    #[cfg(feature = "cuda")]
+    pub(super) fn host_function(&self) -> Option<&str> {
+        self.formula().add().op().host_function().or_else(|| self.formula().mul().host_function())
     }
     /// With what runs it.
     pub(super) fn compiled(&self) -> &CompiledRing {

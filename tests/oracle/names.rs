@@ -1,6 +1,6 @@
 //! The door by names: `Machine::call`.
 
-use sparring::algebra::Array;
+use sparring::algebra::{Array, Type};
 use sparring::par::Threads;
 use sparring::runtime::{
     Aggregate, BinaryOp, IndexList, Machine, Matrix, Monoid, Object, Op, Operands, Pairing, Scalar, Semiring, UnaryOp,
@@ -15,11 +15,29 @@ use super::objects::{Typed, object, scalar, table, type_of, with_type};
 pub(crate) struct Names {
     machine: Machine,
     calls: usize,
+    operators: Operators,
+}
+
+/// How operators are made of their names.
+#[derive(Clone, Copy)]
+struct Operators {
+    binary: fn(&str, Type) -> sparring::Result<BinaryOp>,
+    unary: fn(&str, Type) -> sparring::Result<UnaryOp>,
+    monoid: fn(&str, Type) -> sparring::Result<Monoid>,
+    ring: fn(&str, &str, Type) -> sparring::Result<Semiring>,
 }
 
 impl Names {
     pub(crate) fn new(machine: impl Into<Machine>) -> Self {
-        Self { machine: machine.into(), calls: 0 }
+        let ring = |add: &str, mul: &str, ty| Semiring::new(&format!("{add}_{mul}"), ty);
+        let operators = Operators { binary: BinaryOp::new, unary: UnaryOp::new, monoid: Monoid::new, ring };
+        Self { machine: machine.into(), calls: 0, operators }
+    }
+    /// The same with operators that are functions of a user's own.
+    #[allow(dead_code, reason = "not on a GPU")]
+    pub(crate) fn of_functions(machine: impl Into<Machine>) -> Self {
+        use super::functions::{binary, monoid, semiring, unary};
+        Self { operators: Operators { binary, unary, monoid, ring: semiring }, ..Self::new(machine) }
     }
     /// In the memory of the machine.
     fn here(&self, x: Object) -> sparring::Result<Object> {
@@ -56,7 +74,8 @@ impl Names {
         let ty = case.operands.first().map_or(like.ty, |&n| case.table(n).ty);
         let named = type_of(ty);
         let options = Options::default();
-        let ring = |ring: &oracle::Ring| Semiring::new(&format!("{}_{}", ring.add, ring.mul), named);
+        let Operators { binary: new_binary, unary: new_unary, monoid: new_monoid, ring: new_ring } = self.operators;
+        let ring = |ring: &oracle::Ring| new_ring(ring.add, ring.mul, named);
         let (semiring, binary, unary, monoid, rows, cols, alpha, beta);
         let shape = case.operands.first().map_or((0, 0), |_| operand_shape(case));
         let (m, n) = (like.nrows, like.ncols);
@@ -79,49 +98,49 @@ impl Names {
                 Op::Vxm(&semiring)
             }
             oracle::Op::EwiseAdd { op } => {
-                binary = BinaryOp::new(op, named)?;
+                binary = new_binary(op, named)?;
                 Op::EwiseAdd(&binary)
             }
             oracle::Op::EwiseMult { op } => {
-                binary = BinaryOp::new(op, named)?;
+                binary = new_binary(op, named)?;
                 Op::Pairs(Pairing::EwiseMult, &binary)
             }
             oracle::Op::Kronecker { op } => {
-                binary = BinaryOp::new(op, named)?;
+                binary = new_binary(op, named)?;
                 Op::Pairs(Pairing::Kronecker, &binary)
             }
             oracle::Op::Apply { op } => {
-                unary = UnaryOp::new(op, named)?;
+                unary = new_unary(op, named)?;
                 Op::Apply(&unary)
             }
             oracle::Op::ApplyFirst { op, s } => {
-                unary = BinaryOp::new(op, named)?.with_first(scalar(ty, *s))?;
+                unary = new_binary(op, named)?.with_first(scalar(ty, *s))?;
                 Op::Apply(&unary)
             }
             oracle::Op::ApplySecond { op, s } => {
-                unary = BinaryOp::new(op, named)?.with_second(scalar(ty, *s))?;
+                unary = new_binary(op, named)?.with_second(scalar(ty, *s))?;
                 Op::Apply(&unary)
             }
             oracle::Op::ApplyIndex { op, s } | oracle::Op::Select { op, s } => {
                 let of_s = if op.starts_with("value_") { ty } else { oracle::Type::I64 };
-                unary = UnaryOp::new(op, named)?.with(scalar(of_s, *s))?;
+                unary = new_unary(op, named)?.with(scalar(of_s, *s))?;
                 if matches!(case.op, oracle::Op::Select { .. }) { Op::Select(&unary) } else { Op::Apply(&unary) }
             }
             oracle::Op::ReduceRows { monoid: of } => {
-                monoid = Monoid::new(of, named)?;
+                monoid = new_monoid(of, named)?;
                 Op::ReduceRows(&monoid)
             }
             oracle::Op::Reduce { monoid: of } => {
-                monoid = Monoid::new(of, named)?;
+                monoid = new_monoid(of, named)?;
                 Op::Reduce(&monoid)
             }
             oracle::Op::EwiseUnion { op, alpha: of_a, beta: of_b } => {
-                binary = BinaryOp::new(op, named)?;
+                binary = new_binary(op, named)?;
                 (alpha, beta) = (scalar(ty, *of_a), scalar(ty, *of_b));
                 Op::EwiseUnion(&binary, &alpha, &beta)
             }
             oracle::Op::ReduceScalar { monoid: of } => {
-                monoid = Monoid::new(of, named)?;
+                monoid = new_monoid(of, named)?;
                 Op::Reduce(&monoid)
             }
             oracle::Op::Extract { rows: i, cols: j } => {
@@ -149,7 +168,7 @@ impl Names {
                 Op::AssignScalar(&alpha, &rows, &cols)
             }
             oracle::Op::Scatter { indices, monoid } => {
-                (rows, binary) = (list(indices, m, calls), BinaryOp::new(monoid, named)?);
+                (rows, binary) = (list(indices, m, calls), new_binary(monoid, named)?);
                 Op::Scatter(&rows, m, &binary)
             }
             oracle::Op::Diag { k } => Op::Diag(*k),
@@ -160,7 +179,7 @@ impl Names {
             oracle::Op::ArgMax => Op::Aggregate(Aggregate::ArgMax),
             op => unreachable!("{op:?}"),
         };
-        let accum = case.accum.map(|op| BinaryOp::new(op, type_of(case.table(case.c).ty))).transpose()?;
+        let accum = case.accum.map(|op| new_binary(op, type_of(case.table(case.c).ty))).transpose()?;
 
         let mut call = self.machine.call(op, operands);
         if case.transpose[0] {
@@ -264,7 +283,7 @@ impl Names {
                 Object::Scalar(_) => unreachable!("a scalar is no operand"),
             },
             oracle::Op::Build { tuples, dup } => {
-                let (threads, dup) = (Threads::current(), BinaryOp::new(dup, type_of(c.ty))?);
+                let (threads, dup) = (Threads::current(), (self.operators.binary)(dup, type_of(c.ty))?);
                 let (rows, cols) = tuples.iter().map(|x| (x.0 as u32, x.1 as u32)).unzip();
                 let values = with_type!(c.ty, T => Array::of(tuples.iter().map(|x| T::of(x.2)).collect::<Vec<T>>()));
                 if c.kind == Kind::Vector {

@@ -5,11 +5,11 @@
 
 use std::ops::Range;
 
-use super::graph::{Builder, Kind, Node};
+use super::graph::{Builder, Kind, MOST, Node};
 use super::kernels::{Kernel, Operand, kernel};
-use super::{Formula, Function};
+use super::{Formula, Function, HostCall, Input};
 use crate::algebra::words::Zeroed;
-use crate::algebra::{Constant, Slice, SliceMut, Type};
+use crate::algebra::{Constant, SliceMut, Type};
 use crate::{Error, Result};
 
 /// Values in a block: what all steps need of them stays in the first cache.
@@ -36,15 +36,6 @@ pub struct Blocks {
     out: Type,
 }
 
-/// What a parameter is.
-#[derive(Clone, Copy, Debug)]
-pub enum Input<'a> {
-    /// One value for all results: a slice of one.
-    Scalar(Slice<'a>),
-    /// A value for each result.
-    Values(Slice<'a>),
-}
-
 /// Memory for the results of steps, used again from run to run.
 #[derive(Debug)]
 pub struct Scratch {
@@ -56,8 +47,8 @@ pub struct Scratch {
 #[derive(Debug)]
 struct Step {
     action: Action,
-    /// Up to three, and how many.
-    operands: [Source; 3],
+    /// Up to [`MOST`], and how many.
+    operands: [Source; MOST],
     arity: usize,
     out: Type,
 }
@@ -76,13 +67,14 @@ enum Source {
     Slot(usize),
 }
 
-#[derive(Clone, Copy)]
 enum Action {
     Kernel(Kernel),
     /// Of structs; numbers have a kernel.
     Select,
     Field(usize),
     Make,
+    /// A function of the caller's own.
+    Host(HostCall),
 }
 impl std::fmt::Debug for Action {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -91,6 +83,7 @@ impl std::fmt::Debug for Action {
             Action::Select => "select",
             Action::Field(_) => "field",
             Action::Make => "make",
+            Action::Host(call) => call.name(),
         })
     }
 }
@@ -111,10 +104,14 @@ impl Blocks {
                     constants.push(c.clone());
                     Source::Constant(constants.len() - 1)
                 }
-                Kind::Call(function, operands) => {
+                Kind::Call(_, operands) | Kind::Host(_, operands) => {
                     let types: Vec<_> = operands.iter().map(|&o| nodes[o].ty).collect();
-                    let action = action(*function, &types, *ty)?;
-                    let mut of = [Source::Constant(0); 3];
+                    let action = match kind {
+                        Kind::Call(function, _) => action(*function, &types, *ty)?,
+                        Kind::Host(call, _) => Action::Host(call.clone()),
+                        _ => unreachable!("a parameter or a constant has no operands"),
+                    };
+                    let mut of = [Source::Constant(0); MOST];
                     of.iter_mut().zip(operands.iter()).for_each(|(of, &o)| *of = sources[o]);
                     steps.push(Step { action, operands: of, arity: operands.len(), out: *ty });
                     Source::Slot(steps.len() - 1)
@@ -199,14 +196,18 @@ impl Blocks {
     ) {
         let step = &self.steps[x];
         let at = |i: usize| self.operand(step.operands[i], inputs, range.clone(), slots, scalar);
-        match (step.action, step.arity) {
+        match (&step.action, step.arity) {
             (Action::Kernel(k), 1) => k(&[at(0)], out),
             (Action::Kernel(k), 2) => k(&[at(0), at(1)], out),
             (Action::Kernel(k), _) => k(&[at(0), at(1), at(2)], out),
             (Action::Select, _) => {
                 out.strided().select(at(0).get(), at(1).slice().strided(), at(2).slice().strided());
             }
-            (Action::Field(index), _) => out.strided().copy_from(at(0).slice().field(index)),
+            (Action::Field(index), _) => out.strided().copy_from(at(0).slice().field(*index)),
+            (Action::Host(call), n) => {
+                let inputs: [Input<'_>; MOST] = std::array::from_fn(|i| at(if i < n { i } else { 0 }).into());
+                call.run(&inputs[..n], out);
+            }
             (Action::Make, fields) => (0..fields).for_each(|i| out.field(i).copy_from(at(i).slice().strided())),
         }
     }
@@ -277,6 +278,10 @@ fn with_differences(formula: &Formula) -> Formula {
             // It is one of them.
             Kind::Parameter(p) => builder.parameter(&parameters[*p].0).unwrap_or_default(),
             Kind::Constant(c) => builder.constant(c.clone()),
+            Kind::Host(call, operands) => {
+                let operands: Vec<_> = operands.iter().map(|&o| at[o]).collect();
+                builder.host(call.clone(), &operands, *ty)
+            }
             Kind::Call(function, operands) => {
                 let (function, operands) = match (function, &nodes[operands[0]].kind) {
                     (Function::Abs, Kind::Call(Function::Sub, of)) if matches!(ty, Type::F32 | Type::F64) => {

@@ -4,8 +4,9 @@ use std::borrow::Cow;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
-use super::Function;
+use super::{Function, HostCall};
 use crate::algebra::{Constant, Type};
+use crate::{Error, Result};
 
 /// A scalar formula as data: parameters, constants, and functions of them, each with its type.
 ///
@@ -43,18 +44,33 @@ pub(crate) enum Kind {
     Parameter(usize),
     Constant(Constant),
     Call(Function, Operands),
+    /// A function that runs on the processor alone.
+    Host(HostCall, Operands),
 }
 
-/// Up to three nodes.
+impl Kind {
+    /// The nodes that it is computed from.
+    pub(crate) fn operands(&self) -> &[usize] {
+        match self {
+            Kind::Call(_, operands) | Kind::Host(_, operands) => operands,
+            Kind::Parameter(_) | Kind::Constant(_) => &[],
+        }
+    }
+}
+
+/// Up to [`MOST`] nodes.
+/// The most operands of a function.
+pub(crate) const MOST: usize = 4;
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Operands {
-    at: [usize; 3],
+    at: [usize; MOST],
     len: usize,
 }
 
 impl Operands {
     pub(crate) fn new(nodes: &[usize]) -> Self {
-        let mut at = [0; 3];
+        let mut at = [0; MOST];
         at[..nodes.len()].copy_from_slice(nodes);
         Self { at, len: nodes.len() }
     }
@@ -100,6 +116,9 @@ impl Builder {
     pub(crate) fn call(&mut self, function: Function, operands: &[usize], ty: Type) -> usize {
         self.add(Node { kind: Kind::Call(function, Operands::new(operands)), ty })
     }
+    pub(crate) fn host(&mut self, call: HostCall, operands: &[usize], ty: Type) -> usize {
+        self.add(Node { kind: Kind::Host(call, Operands::new(operands)), ty })
+    }
     fn add(&mut self, node: Node) -> usize {
         self.nodes.iter().position(|n| *n == node).unwrap_or_else(|| {
             self.nodes.push(node);
@@ -118,12 +137,13 @@ impl Builder {
             }
             let Node { kind, ty } = &self.nodes[n];
             let kind = match kind {
-                Kind::Call(_, operands) if !ready => {
+                Kind::Call(_, operands) | Kind::Host(_, operands) if !ready => {
                     todo.push((n, true));
                     todo.extend(operands.iter().rev().map(|&o| (o, false)));
                     continue;
                 }
                 Kind::Call(f, operands) => Kind::Call(*f, operands.map(|o| place[o])),
+                Kind::Host(f, operands) => Kind::Host(f.clone(), operands.map(|o| place[o])),
                 other => other.clone(),
             };
             place[n] = nodes.len();
@@ -160,6 +180,45 @@ impl Formula {
             [Node { kind: Kind::Constant(c), .. }] => Some(c.clone()),
             _ => None,
         }
+    }
+    /// The function `call` of the parameters of these names, in this order.
+    ///
+    /// ```
+    /// use sparring::algebra::{Blocks, Formula, HostCall, Input, Slice, SliceMut, Type};
+    /// let hypot = HostCall::binary("hypot", f64::hypot);
+    /// let f = Formula::of_host(hypot, &[("a".into(), Type::F64), ("b".into(), Type::F64)], &["a", "b"])?;
+    /// assert_eq!((f.to_string(), f.host_function()), ("hypot(a, b)".to_string(), Some("hypot")));
+    /// let blocks = Blocks::new(&f)?;
+    /// let mut out = [0.0; 2];
+    /// let inputs = [Input::Scalar(Slice::of(&[3.0])), Input::Values(Slice::of(&[4.0, 0.0]))];
+    /// blocks.run(&inputs, &mut blocks.scratch()?, &mut SliceMut::of(&mut out))?;
+    /// assert_eq!(out, [5.0, 3.0]);
+    /// # Ok::<(), sparring::Error>(())
+    /// ```
+    /// # Errors
+    /// [`Error::Argument`] if a name is no parameter of the type that the function takes there, or the function takes
+    /// none or more than four operands.
+    pub fn of_host(call: HostCall, parameters: &[Parameter], operands: &[&str]) -> Result<Self> {
+        let wrong = |message| Error::Argument { name: "operands", message };
+        let (takes, found) = (call.takes().len(), operands.len());
+        if takes != found || takes == 0 || takes > MOST {
+            let name = call.name();
+            return Err(wrong(format!("{name} takes {takes}, of 1 to {MOST} that a function may have; {found} are given")));
+        }
+        let mut builder = Builder::new(parameters.to_vec());
+        let mut of = Vec::with_capacity(found);
+        for (name, ty) in operands.iter().zip(call.takes()) {
+            let node = builder.parameter(name).filter(|&node| builder.ty(node) == *ty);
+            of.push(node.ok_or_else(|| wrong(format!("{} takes {ty}, and {name} is no such parameter", call.name())))?);
+        }
+        let ty = call.ty();
+        let result = builder.host(call, &of, ty);
+        Ok(builder.finish(result))
+    }
+    /// The name of a function that runs on the processor alone, if the formula calls one.
+    #[must_use]
+    pub fn host_function(&self) -> Option<&str> {
+        self.nodes().iter().find_map(|n| if let Kind::Host(call, _) = &n.kind { Some(call.name()) } else { None })
     }
     /// Number of parameters read, constants and functions.
     #[must_use]

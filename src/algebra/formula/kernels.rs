@@ -3,7 +3,7 @@
 
 use num_traits::Float;
 
-use super::Function;
+use super::{Function, Input};
 use crate::algebra::{Bits, Num, Number, Real, Slice, SliceMut, Type, Value, for_each_type};
 
 /// An operand of a step, of at most a block of values.
@@ -31,6 +31,16 @@ impl<'a> Operand<'a> {
     #[inline(always)]
     fn is_scalar(&self) -> bool {
         matches!(self, Operand::Scalar(_))
+    }
+}
+
+impl<'a> From<Operand<'a>> for Input<'a> {
+    #[inline(always)]
+    fn from(x: Operand<'a>) -> Self {
+        match x {
+            Operand::Scalar(s) => Self::Scalar(s),
+            Operand::Values(s) => Self::Values(s),
+        }
     }
 }
 

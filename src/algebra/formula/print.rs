@@ -19,6 +19,8 @@ pub(crate) fn function(name: &str, f: &Formula) -> String {
         names[n] = match kind {
             Kind::Parameter(p) => f.parameters()[*p].0.to_string(),
             Kind::Constant(c) => literal(c),
+            // Engines refuse it before anything is printed (`Op::host_function`).
+            Kind::Host(..) => "sr::host_function()".to_string(),
             Kind::Call(function, operands) => {
                 let types: Vec<_> = operands.iter().map(|&o| nodes[o].ty).collect();
                 let operands: Vec<_> = operands.iter().map(|&o| names[o].as_str()).collect();

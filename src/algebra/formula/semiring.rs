@@ -172,6 +172,32 @@ impl MonoidFormula {
         laws::hold(&monoid.op, &monoid.identity, monoid.terminal.as_ref())?;
         Ok(monoid)
     }
+    /// The monoid of an operator and its identity. That it is one is tried on sample values as [`parse`](Self::parse)
+    /// does, but not of a [function of the caller's](super::HostCall), which may be a monoid on some values alone.
+    /// # Errors
+    /// [`Error::Argument`] if the operator takes and gives different types, the identity is of another, or a law fails.
+    pub fn with_identity(op: &Formula, identity: Constant) -> Result<Self> {
+        let ty = op.ty();
+        let of = [("a".into(), ty), ("b".into(), ty)];
+        let Some(op) = op.over(&of) else {
+            let found: Vec<_> = op.parameters().iter().map(|p| p.1.name()).collect();
+            let message = format!("that of a monoid takes {ty}, which it gives, but this one {}", found.join(" and "));
+            return Err(Error::Argument { name: "operator", message });
+        };
+        if identity.ty() != ty {
+            let message = format!("it is {}, but the operator is on {ty}", identity.ty());
+            return Err(Error::Argument { name: "identity", message });
+        }
+        let known = builtins(ty).iter().filter(|(row, _)| row.name != "any").map(|(_, monoid)| monoid);
+        if let Some(known) = known.clone().find(|m| m.op == op && m.identity == identity) {
+            return Ok(known.clone());
+        }
+        let monoid = Self::new(op, identity, None);
+        if monoid.op.host_function().is_none() {
+            laws::hold(&monoid.op, &monoid.identity, None)?;
+        }
+        Ok(monoid)
+    }
     /// x ⊕ y: parameters `a` and `b`.
     #[must_use]
     pub fn op(&self) -> &Formula {

@@ -16,6 +16,7 @@ impl Formula {
             let (reads, takes_long) = match &node.kind {
                 Kind::Parameter(p) => ((self.parameters()[*p].0 == name).then_some(true), false),
                 Kind::Constant(_) => (Some(false), false),
+                Kind::Host(..) => (None, true),
                 Kind::Call(f, operands) => (
                     operands.iter().try_fold(false, |any, &o| Some(any | alone[o]?)),
                     matches!(f, Exp | Ln | Ln1p | Pow | XLnX) || operands.iter().any(|&o| long[o]),
@@ -43,6 +44,10 @@ impl Formula {
                 Kind::Call(f, operands) => {
                     let operands = operands.iter().map(|&o| places[o]).collect::<Option<Vec<_>>>();
                     operands.map(|operands| to.call(*f, &operands, node.ty))
+                }
+                Kind::Host(f, operands) => {
+                    let operands = operands.iter().map(|&o| places[o]).collect::<Option<Vec<_>>>();
+                    operands.map(|operands| to.host(f.clone(), &operands, node.ty))
                 }
             };
         }

@@ -66,6 +66,10 @@ impl Values {
         match kind {
             Kind::Parameter(x) => plain(self.id(Kind::Parameter(parameter(*x)), *ty, vec![]), true),
             Kind::Constant(c) => plain(self.id(kind.clone(), *ty, vec![]), tame(c)),
+            Kind::Host(..) => {
+                self.count += 1;
+                plain(self.count, false)
+            }
             Kind::Call(function, operands) => {
                 let operands: Vec<Known> = operands.iter().map(|&x| known[x]).collect();
                 self.call(*function, *ty, &operands).unwrap_or_else(|| {

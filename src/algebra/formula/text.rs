@@ -21,9 +21,7 @@ impl Display for Formula {
         let nodes = self.nodes();
         let mut uses = vec![0; nodes.len()];
         for node in nodes {
-            if let Kind::Call(_, operands) = &node.kind {
-                operands.iter().for_each(|&o| uses[o] += 1);
-            }
+            node.kind.operands().iter().for_each(|&o| uses[o] += 1);
         }
         // Each node as text, and how closely it binds.
         let mut said: Vec<(String, u8)> = Vec::new();
@@ -33,8 +31,12 @@ impl Display for Formula {
                 Kind::Parameter(p) => (self.parameters()[*p].0.to_string(), ATOM),
                 Kind::Constant(c) => (typed(c), ATOM),
                 Kind::Call(function, operands) => call(*function, operands, *ty, nodes, &said),
+                Kind::Host(call, operands) => {
+                    let operands: Vec<_> = operands.iter().map(|&o| &*said[o].0).collect();
+                    (format!("{}({})", call.name(), operands.join(", ")), ATOM)
+                }
             };
-            if uses[n] > 1 && matches!(kind, Kind::Call(..)) {
+            if uses[n] > 1 && !kind.operands().is_empty() {
                 let name = names.next().unwrap_or_default();
                 write!(f, "let {name} = {}; ", text.0)?;
                 said.push((name, ATOM));

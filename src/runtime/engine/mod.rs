@@ -353,6 +353,19 @@ impl Op<'_> {
     pub(super) fn assigns(&self) -> bool {
         matches!(self, Op::Assign(..) | Op::AssignColumn(..) | Op::AssignRow(..) | Op::AssignScalar(..))
     }
+    /// The name of a function that runs on the processor alone, if its operator calls one.
+    #[cfg(feature = "cuda")]
+    pub(super) fn host_function(&self) -> Option<&str> {
+        match self {
+            Op::Mxm(ring, _) | Op::Mxv(ring) | Op::Vxm(ring) => ring.host_function(),
+            Op::EwiseAdd(op) | Op::EwiseUnion(op, ..) | Op::Pairs(_, op) | Op::Scatter(_, _, op) => {
+                op.formula().host_function()
+            }
+            Op::Apply(op) | Op::Select(op) => op.formula().host_function(),
+            Op::Reduce(monoid) | Op::ReduceRows(monoid) => monoid.formula().op().host_function(),
+            _ => None,
+        }
+    }
     /// Its name in messages.
     pub(super) fn name(&self) -> &'static str {
         match self {
