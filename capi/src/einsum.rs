@@ -3,17 +3,20 @@
 use std::ffi::{c_char, c_void};
 use std::sync::Arc;
 
-use sparring::algebra::dynamic::canonical;
-use sparring::algebra::{Arithmetic, PlusTimes, Type, Value};
-use sparring::contract::{Einsum, EinsumPlan, Layout, View, ViewMut, ranks};
+use sparring::algebra::{Array, PlusTimes, Slice, Type};
+use sparring::contract::{AnyView, Einsum, EinsumPlan, Layout, View, ViewMut, ranks};
+use sparring::par::filled;
+use sparring::runtime::{EinsumUpdate, Semiring};
 use sparring::{Cpu, Error};
 
 use crate::device::{ByType, SparringDevice, by_type};
 use crate::guard::{Fail, Fallible};
 use crate::handle::{Object, handle, release};
-use crate::memory::{NewHandle, inout, input, size, text, write};
+use crate::memory::{NewHandle, check_any, inout, input, size, text, write};
+use crate::scalar;
+use crate::semirings::{SparringSemiring, parsed};
 use crate::status::SparringStatus;
-use crate::types::{named, value_type};
+use crate::types::{Values, code, input_values, lent_values, named, value_type};
 
 /// Where the elements of a batch of equal tensors lie in an array: element (i, j, ...) of tensor b at offset + b *
 /// batch_stride + i * strides[0] + j * strides[1] + ... Of operands strides may be negative, or 0: one element for
@@ -41,7 +44,11 @@ pub struct SparringEinsumPlan {
     expression: String,
     plan: EinsumPlan,
     bytes: u64,
-    run: Run,
+    ring: Semiring,
+    /// Type of the operands.
+    ty: Type,
+    /// Whether it is plus_times on doubles, whose loops are compiled.
+    fused: bool,
 }
 
 impl Object for SparringEinsumPlan {
@@ -58,13 +65,22 @@ struct Call<'a> {
     result_len: u64,
 }
 
-/// A contraction of one type over one semiring. The caller's promise: arrays as `sparring_einsum_plan_run` says, of
-/// that type.
-type Run = unsafe fn(&SparringEinsumPlan, &Cpu, &Call<'_>) -> Fallible;
+/// Refuses an operand that shares memory with the result; each is an address, a number of elements and their size.
+fn apart(k: usize, operand: (*const c_void, usize, usize), result: (*const c_void, usize, usize)) -> Fallible {
+    let reach =
+        |(p, len, size): (*const c_void, usize, usize)| p.addr()..p.addr().saturating_add(len.saturating_mul(size));
+    let (read, written) = (reach(operand), reach(result));
+    if read.start.max(written.start) < read.end.min(written.end) {
+        return Err(Fail::argument("result", format!("it shares memory with operands[{k}]")));
+    }
+    Ok(())
+}
 
+/// A contraction of doubles over plus_times.
 /// # Safety
-/// As [`Run`] says.
-unsafe fn run<T: Value, A: Arithmetic<T> + Default>(of: &SparringEinsumPlan, cpu: &Cpu, call: &Call<'_>) -> Fallible {
+/// Arrays as `sparring_einsum_plan_run` says, of doubles.
+unsafe fn run_fused(of: &SparringEinsumPlan, cpu: &Cpu, call: &Call<'_>) -> Fallible {
+    type T = f64;
     let factor = |p: *const c_void, name| {
         if p.is_null() {
             return Ok(None);
@@ -73,25 +89,20 @@ unsafe fn run<T: Value, A: Arithmetic<T> + Default>(of: &SparringEinsumPlan, cpu
         unsafe { input(p.cast::<T>(), 1, name) }.map(|x| Some(x[0]))
     };
     let (alpha, beta) = (factor(call.alpha, "alpha")?, factor(call.beta, "beta")?);
-    let reach = |p: *const c_void, len: usize| p.addr()..p.addr().saturating_add(len.saturating_mul(size_of::<T>()));
     let result_len = size(call.result_len, "result_len")?;
-    let written = reach(call.result, result_len);
     let layouts = of.plan.operands();
     let mut views = Vec::with_capacity(layouts.len());
     for (k, ((&p, &len), layout)) in call.operands.iter().zip(call.lengths).zip(layouts).enumerate() {
         let len = size(len, "lengths")?;
         // SAFETY: the caller's promise; every bit pattern is a number.
         let data = unsafe { input(p.cast::<T>(), len, "operands") }.map_err(|e| e.at("operands", k))?;
-        let read = reach(p, len);
-        if read.start.max(written.start) < read.end.min(written.end) {
-            return Err(Fail::argument("result", format!("it shares memory with operands[{k}]")));
-        }
+        apart(k, (p, len, size_of::<T>()), (call.result, result_len, size_of::<T>()))?;
         let view = View::new(data, layout.clone());
         views.push(view.map_err(|e| Fail::from(e).naming(&format!("operands[{k}]")))?);
     }
     // SAFETY: the caller's promise; no operand has a part of it, as was just compared, and α and β have been read.
     let data = unsafe { inout(call.result.cast::<T>(), result_len, "result")? };
-    let mut asked = cpu.einsum(A::default(), Einsum::new(&of.expression, &views)?).plan(&of.plan);
+    let mut asked = cpu.einsum(PlusTimes::<T>::new(), Einsum::new(&of.expression, &views)?).plan(&of.plan);
     if let Some(alpha) = alpha {
         asked = asked.alpha(alpha);
     }
@@ -103,20 +114,90 @@ unsafe fn run<T: Value, A: Arithmetic<T> + Default>(of: &SparringEinsumPlan, cpu
     Ok(())
 }
 
-/// The semirings and types that contractions have here. Each pair is 200 kB of the library: loops for squares of every
-/// small size, for any strides and for many tensors beside each other, for three instruction sets.
-fn chosen(semiring: &str, ty: Type) -> Fallible<Run> {
-    const RINGS: &[(&str, Type, Run)] = &[("plus_times", Type::F64, run::<f64, PlusTimes<f64>>)];
-    let name = canonical(semiring);
-    let found = RINGS.iter().filter(|ring| ring.0 == name);
-    match found.clone().find(|ring| ring.1 == ty) {
-        Some(ring) => Ok(ring.2),
-        None if found.count() == 0 => {
-            let what = format!("semiring: '{semiring}' of contractions");
-            Err(Error::Unsupported { what, why: "there is plus_times".into() }.into())
-        }
-        None => Err(Fail::of_type("type", format!("{} is not SPARRING_F64", named(ty)))),
+/// Where the elements of a result lie, in the order of a row-major array, one tensor behind the other: each in elements
+/// from the beginning of the array.
+fn places(layout: &Layout, mut each: impl FnMut(usize)) {
+    if layout.elements() == 0 {
+        return;
     }
+    let (extents, strides) = (layout.extents(), layout.strides());
+    let mut index = vec![0usize; extents.len()];
+    for b in 0..layout.batch() {
+        // Places are of this array: the plan has checked that they neither lie before it nor overflow.
+        let mut at = layout.offset().wrapping_add_signed((b as isize).wrapping_mul(layout.batch_stride()));
+        loop {
+            each(at);
+            let Some(k) = (0..extents.len()).rev().find(|&k| index[k] + 1 < extents[k]) else { break };
+            at = at.wrapping_add_signed(strides[k]);
+            index[k] += 1;
+            for l in k + 1..extents.len() {
+                at = at.wrapping_add_signed(strides[l].wrapping_mul(index[l] as isize).wrapping_neg());
+                index[l] = 0;
+            }
+        }
+        index.fill(0);
+    }
+}
+
+/// A contraction of any type over any semiring.
+/// # Safety
+/// Arrays as `sparring_einsum_plan_run` says, of the plan's types.
+unsafe fn run_any(of: &SparringEinsumPlan, call: &Call<'_>) -> Fallible {
+    let gives = of.ring.ty();
+    let width = gives.size();
+    let result_len = size(call.result_len, "result_len")?;
+    // SAFETY: the caller's promise.
+    let factor = |p: *const c_void| if p.is_null() { Ok(None) } else { unsafe { scalar::read(of.ty, p).map(Some) } };
+    let (alpha, beta) =
+        (factor(call.alpha).map_err(|e| e.naming("alpha"))?, factor(call.beta).map_err(|e| e.naming("beta"))?);
+    let layouts = of.plan.operands();
+    let mut values: Vec<Values<'_>> = Vec::with_capacity(layouts.len());
+    for (k, (&p, &len)) in call.operands.iter().zip(call.lengths).enumerate() {
+        let len = size(len, "lengths")?;
+        apart(k, (p, len, of.ty.size()), (call.result, result_len, width))?;
+        // SAFETY: the caller's promise.
+        values.push(unsafe { lent_values(of.ty, p, len, "operands").map_err(|e| e.at("operands", k))? });
+    }
+    let mut views = Vec::with_capacity(layouts.len());
+    for (k, (values, layout)) in values.iter().zip(layouts).enumerate() {
+        let view = AnyView::new(values.slice(), layout.clone());
+        views.push(view.map_err(|e| Fail::from(e).naming(&format!("operands[{k}]")))?);
+    }
+    let to = of.plan.result();
+    let needed = to.array_len();
+    if needed > result_len {
+        return Err(Fail::from(Error::Length { what: "result", found: result_len, expected: needed }));
+    }
+    let result = call.result.cast::<u8>();
+    check_any(result, result_len.saturating_mul(width), "result")?;
+    let element = |at: usize| result.wrapping_add(at * width);
+    // C as it was, in the order of a row-major array.
+    let old: Option<Array> = match &beta {
+        Some(_) => {
+            let mut bytes = filled((to.elements() * width).div_ceil(8), 0u64, "result")?;
+            let mut next = bytes.as_mut_ptr().cast::<u8>();
+            places(to, |at| {
+                // SAFETY: 1. `at` is below `array_len`, which is at most `result_len`, of so many elements by the
+                // caller's promise; 2. there are as many bytes as places.
+                unsafe { next.copy_from_nonoverlapping(element(at), width) };
+                next = next.wrapping_add(width);
+            });
+            // SAFETY: so many values of the type, aligned as a u64 is.
+            Some(unsafe { input_values(gives, bytes.as_ptr().cast(), to.elements())? })
+        }
+        None => None,
+    };
+    let c: Option<Slice<'_>> = old.as_ref().map(Array::slice);
+    let update = EinsumUpdate { alpha, c, beta };
+    let found = of.device.machine.einsum_with(&of.ring, &Einsum::new(&of.expression, &views)?, &update)?;
+    debug_assert_eq!((found.slice().ty(), found.len()), (gives, to.elements()));
+    let mut next = found.slice().as_ptr();
+    places(to, |at| {
+        // SAFETY: as above; what is copied are values of the type, a bool among them a byte of 0 or 1.
+        unsafe { element(at).copy_from_nonoverlapping(next, width) };
+        next = next.wrapping_add(width);
+    });
+    Ok(())
 }
 
 /// The processor of a device.
@@ -168,14 +249,13 @@ unsafe fn layout(of: &SparringLayout, place: &str, indices: usize) -> Fallible<L
 unsafe fn planned(
     device: *const SparringDevice,
     expression: *const c_char,
-    semiring: *const c_char,
-    ty: u32,
+    ring: impl FnOnce() -> Fallible<(Semiring, Type)>,
     (layouts, count): (*const SparringLayout, u64),
     result: *const SparringLayout,
 ) -> Fallible<SparringEinsumPlan> {
     let device = handle(device, "device")?;
     // SAFETY: the caller's promise.
-    let (expression, semiring) = unsafe { (text(expression, "expression")?, text(semiring, "semiring")?) };
+    let expression = unsafe { text(expression, "expression")? };
     // What the text says comes before what the caller says of it: no array is read further than the text goes.
     let (ranks, of_result) = ranks(expression)?;
     let (found, expected) = (size(count, "count")?, ranks.len());
@@ -190,8 +270,12 @@ unsafe fn planned(
     }
     // SAFETY: the caller's promise.
     let (layouts, result) = unsafe { (input(layouts, expected, "layouts")?, input(result, 1, "result_layout")?) };
-    let ty = value_type(ty)?;
-    let run = chosen(semiring, ty)?;
+    let (ring, ty) = ring()?;
+    if ["i", "k", "j"].iter().any(|place| ring.formula().mul().reads(place)) {
+        let what = format!("semiring: {ring} in a contraction");
+        return Err(Error::Unsupported { what, why: "its product reads the place of an entry".into() }.into());
+    }
+    let fused = ty == Type::F64 && ring.formula().name().as_deref() == Some("plus_times");
     let cpu = processor(&device)?;
     // SAFETY: the caller's promise.
     let result = unsafe { layout(&result[0], "result_layout", of_result)? };
@@ -204,9 +288,25 @@ unsafe fn planned(
     }
     let plan = cpu.einsum_plan(&Einsum::new(expression, &views)?, &result);
     let plan = plan.map_err(|e| Fail::from(e).naming("result_layout"))?;
-    let bytes = plan.workspace_bytes(cpu.threads(), ty.size());
+    let own = if fused { 0 } else { result_bytes(&plan, ring.ty()) };
+    let bytes = plan.workspace_bytes(cpu.threads(), ty.size()) + own;
     let bytes = u64::try_from(bytes).unwrap_or(u64::MAX);
-    Ok(SparringEinsumPlan { expression: expression.to_owned(), plan, bytes, run, device })
+    Ok(SparringEinsumPlan { expression: expression.to_owned(), plan, bytes, ring, ty, fused, device })
+}
+
+/// Bytes of the result as a row-major array.
+fn result_bytes(plan: &EinsumPlan, ty: Type) -> u128 {
+    plan.result().elements() as u128 * ty.size() as u128
+}
+
+/// The semiring of this name or formula on values of `type`.
+/// # Safety
+/// `semiring` is NULL or points to text ended by a zero.
+unsafe fn named_ring(semiring: *const c_char, ty: u32) -> Fallible<(Semiring, Type)> {
+    // SAFETY: the caller's promise.
+    let semiring = unsafe { text(semiring, "semiring")? };
+    let ty = value_type(ty)?;
+    Ok((parsed(semiring, ty, ty)?, ty))
 }
 
 /// Computes by a plan.
@@ -226,15 +326,18 @@ unsafe fn computed(
     // SAFETY: the caller's promise.
     let (operands, lengths) = unsafe { (input(operands, count, "operands")?, input(lengths, count, "lengths")?) };
     let call = Call { operands, lengths, alpha, beta, result, result_len };
-    // SAFETY: the caller's promise, of values of the type that `run` was chosen for.
-    unsafe { (plan.run)(plan, processor(&plan.device)?, &call) }
+    let cpu = processor(&plan.device)?;
+    // SAFETY: the caller's promise, of values of the plan's types, which are doubles if it is fused.
+    unsafe { if plan.fused { run_fused(plan, cpu, &call) } else { run_any(plan, &call) } }
 }
 
 /// Prepares C(r...) = x1(...) times x2(...) times ..., summed over the indices that C has not: its path, its steps and
 /// the places of elements, once for contractions of many arrays. `expression` has a letter for each index, as in
-/// "bij,bjk->bik"; an index that an operand has twice runs along its diagonal. Sum and product are those of `semiring`,
-/// which is "plus_times" here, on values of `type`, which is SPARRING_F64. `layouts` has `count` elements, one for each
-/// operand. Runs on the processor; it keeps the device. `*einsum` gets the handle, NULL on failure; free it with
+/// "bij,bjk->bik"; an index that an operand has twice runs along its diagonal. Sum and product are those of `semiring`, a
+/// name or formulas as for sparring_semiring_new, on operands of `type`, a SparringType; the result is of the type that
+/// the semiring gives (sparring_einsum_plan_type). A product that reads the place of an entry: SPARRING_UNSUPPORTED.
+/// "plus_times" of SPARRING_F64 has loops of its own, others are a few times slower. `layouts` has `count` elements, one
+/// for each operand. Runs on the processor; it keeps the device. `*einsum` gets the handle, NULL on failure; free it with
 /// sparring_einsum_plan_free.
 #[unsafe(no_mangle)]
 #[allow(clippy::too_many_arguments, reason = "arrays come with their lengths")]
@@ -252,8 +355,52 @@ pub unsafe extern "C" fn sparring_einsum_plan_new(
         // SAFETY: by the contract above `einsum` points to room for a handle, and the rest is as `planned` wants it.
         unsafe {
             let out = NewHandle::at(einsum, "einsum")?;
-            out.give(planned(device, expression, semiring, r#type, (layouts, count), result_layout)?)
+            let ring = || named_ring(semiring, r#type);
+            out.give(planned(device, expression, ring, (layouts, count), result_layout)?)
         }
+    })
+}
+
+/// sparring_einsum_plan_new over a semiring that is a handle, also of functions of yours; operands are of the one type
+/// that its product takes.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sparring_einsum_plan_new_with(
+    device: *const SparringDevice,
+    expression: *const c_char,
+    ring: *const SparringSemiring,
+    layouts: *const SparringLayout,
+    count: u64,
+    result_layout: *const SparringLayout,
+    einsum: *mut *mut SparringEinsumPlan,
+) -> SparringStatus {
+    ffi!({
+        let of_handle = || {
+            let ring = handle(ring, "ring")?;
+            let [a, b] = ring.types();
+            if a != b {
+                let message = format!("its product takes {} and {}, a contraction one type", named(a), named(b));
+                return Err(Fail::of_type("ring", message));
+            }
+            Ok((ring.semiring().clone(), a))
+        };
+        // SAFETY: by the contract above `einsum` points to room for a handle, and the rest is as `planned` wants it.
+        unsafe {
+            let out = NewHandle::at(einsum, "einsum")?;
+            out.give(planned(device, expression, of_handle, (layouts, count), result_layout)?)
+        }
+    })
+}
+
+/// Type of the elements of the result, a SparringType.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sparring_einsum_plan_type(
+    einsum: *const SparringEinsumPlan,
+    r#type: *mut u32,
+) -> SparringStatus {
+    ffi!({
+        let ty = code(handle(einsum, "einsum")?.ring.ty());
+        // SAFETY: by the contract `type` points to room for a number.
+        unsafe { write(r#type, ty, "type") }
     })
 }
 
@@ -272,10 +419,11 @@ pub unsafe extern "C" fn sparring_einsum_plan_workspace(
 
 /// C = alpha * (the contraction) + beta * C, by sum and product of the plan's semiring. `operands` has the addresses of
 /// `count` arrays, `lengths` how many elements each has, whose places the layouts of the plan say; one array may be
-/// several operands. `alpha` and `beta` point to a value of the plan's type. NULL for `alpha`: nothing is multiplied.
+/// several operands. `alpha` and `beta` point to a value of the type of the operands. NULL for `alpha`: nothing is multiplied.
 /// NULL for `beta`, and the identity of the sum (0 for plus_times): C is not read, whatever it holds. `result` is an
 /// array of `result_len` elements, which shares no memory with an operand; what is no element of C stays as it is.
-/// Nothing is copied. The same bits for any number of threads.
+/// Over "plus_times" of doubles nothing is copied, else the result once, and operands of SPARRING_BOOL. The same bits for
+/// any number of threads.
 #[unsafe(no_mangle)]
 #[allow(clippy::too_many_arguments, reason = "arrays come with their lengths")]
 pub unsafe extern "C" fn sparring_einsum_plan_run(
@@ -323,7 +471,8 @@ pub unsafe extern "C" fn sparring_einsum(
     ffi!({
         // SAFETY: by the contract above, which is what `planned` and `computed` want.
         unsafe {
-            let plan = planned(device, expression, semiring, r#type, (layouts, count), result_layout)?;
+            let ring = || named_ring(semiring, r#type);
+            let plan = planned(device, expression, ring, (layouts, count), result_layout)?;
             computed(&plan, (operands, lengths, count), (alpha, beta), (result, result_len))
         }
     })

@@ -3,7 +3,7 @@
 use std::ffi::c_char;
 use std::sync::Arc;
 
-use sparring::algebra::PlusTimes;
+use sparring::algebra::{PlusTimes, Type};
 use sparring::runtime::Machine;
 use sparring::tensor::{Mttkrp, Variant};
 use sparring::{Cpu, Dense, Error, Index};
@@ -17,8 +17,10 @@ use crate::device::{ByType, SparringDevice, by_type};
 use crate::guard::{Fail, Fallible};
 use crate::handle::{Object, handle, release};
 use crate::memory::{NewHandle, choice, copied, input, room, size, write_text};
+use crate::semirings::SparringSemiring;
 use crate::status::SparringStatus;
 use crate::tensor::{Entries, SparringTensor, with_entries};
+use crate::types::named;
 
 /// How the products of a tensor with factors are computed. Variants differ by rounding; all but A and B give the same
 /// bits for any number of threads.
@@ -235,6 +237,42 @@ pub unsafe extern "C" fn sparring_mttkrp(
                 let form = variant.map_or(Ok(TensorForm::Parts), TensorForm::try_from)?;
                 with_entries!(&tensor.x, x => on_gpu(cuda, &cuda.mttkrp_plan(&**x, Some(form))?, call))
             }
+        };
+        // SAFETY: by the contract above, which is what `computed` wants.
+        unsafe { computed(&device.machine, (tensor.x.dims(), rank), factors, mode, (out, out_len), once) }
+    })
+}
+
+/// The same over a semiring on doubles, also of functions of yours: V(i, r) is the sum over the entries whose index in
+/// mode n is i of their value times Aₘ(iₘ, r) for each other mode m, by ⊕ in the order of the entries and ⊗ from left to
+/// right in the order of the modes; the identity of ⊕ where there are no entries. `factors`, `mode`, `out` and `out_len`
+/// as there. On the processor. The same bits for any number of threads.
+#[unsafe(no_mangle)]
+#[allow(clippy::too_many_arguments, reason = "arrays come with their lengths")]
+pub unsafe extern "C" fn sparring_mttkrp_with(
+    device: *const SparringDevice,
+    ring: *const SparringSemiring,
+    tensor: *const SparringTensor,
+    rank: u64,
+    factors: *const *const f64,
+    mode: u64,
+    out: *mut f64,
+    out_len: u64,
+) -> SparringStatus {
+    ffi!({
+        let (device, ring, tensor) = (handle(device, "device")?, handle(ring, "ring")?, handle(tensor, "tensor")?);
+        let rank = size(rank, "rank")?;
+        let [a, b] = ring.types();
+        if [a, b, ring.semiring().ty()] != [Type::F64; 3] {
+            let types = [a, b, ring.semiring().ty()].map(named);
+            let message = format!("it takes {} and {} and gives {}, not SPARRING_F64", types[0], types[1], types[2]);
+            return Err(Fail::of_type("ring", message));
+        }
+        let once = |call: Call<'_>| {
+            *call.product = with_entries!(&tensor.x, x => {
+                device.machine.mttkrp(ring.semiring(), x, call.factors, call.mode)?
+            });
+            Ok(())
         };
         // SAFETY: by the contract above, which is what `computed` wants.
         unsafe { computed(&device.machine, (tensor.x.dims(), rank), factors, mode, (out, out_len), once) }

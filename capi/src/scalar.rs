@@ -51,7 +51,7 @@ impl SparringScalar {
 /// The value at an address.
 /// # Safety
 /// `p` is NULL, badly aligned, or points to a value of that type that nobody writes during the call.
-unsafe fn read(ty: Type, p: *const c_void) -> Fallible<Scalar> {
+pub(crate) unsafe fn read(ty: Type, p: *const c_void) -> Fallible<Scalar> {
     if p.is_null() {
         return Err(Fail::null("value"));
     }

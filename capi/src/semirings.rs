@@ -32,6 +32,10 @@ impl SparringSemiring {
     pub(crate) fn new(semiring: Semiring, types: [Type; 2]) -> Self {
         Self { semiring, types }
     }
+    /// Types of the operands of its product.
+    pub(crate) fn types(&self) -> [Type; 2] {
+        self.types
+    }
     pub(crate) fn semiring(&self) -> &Semiring {
         &self.semiring
     }

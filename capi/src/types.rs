@@ -86,6 +86,28 @@ macro_rules! types {
                 Type::Struct(of) => Err(Fail::of_type("values", format!("{} is no type of C", of.name))),
             }
         }
+        /// The caller's values, where they are; of bool a copy.
+        /// # Safety
+        /// As for [`input`], of that type, during `'a`.
+        pub(crate) unsafe fn lent_values<'a>(
+            ty: Type,
+            p: *const c_void,
+            len: usize,
+            name: &'static str,
+        ) -> Fallible<Values<'a>> {
+            if ty == Type::Bool {
+                // SAFETY: the caller's promise, for bytes.
+                let bytes = unsafe { input(p.cast::<u8>(), len, name)? };
+                return Ok(Values::Own(Array::of(copied(bytes, name, |x| x != 0)?)));
+            }
+            match ty {
+                $(Type::$variant => {
+                    // SAFETY: the caller's promise; every bit pattern is a number, and bool was above.
+                    Ok(Values::Lent(Slice::of(unsafe { input(p.cast::<$t>(), len, name)? })))
+                })*
+                Type::Struct(of) => Err(Fail::of_type(name, format!("{} is no type of C", of.name))),
+            }
+        }
         /// A matrix over the caller's values, which belong to `lent`.
         /// # Safety
         /// `p` points to `len` values of that type, unless it is NULL or badly aligned, which nobody writes until
@@ -155,6 +177,21 @@ types! {
 /// Where the values are.
 pub(crate) fn address(values: Slice<'_>) -> *const c_void {
     values.as_ptr().cast()
+}
+
+/// Values of the caller's, or a copy of them.
+pub(crate) enum Values<'a> {
+    Own(Array),
+    Lent(Slice<'a>),
+}
+
+impl Values<'_> {
+    pub(crate) fn slice(&self) -> Slice<'_> {
+        match self {
+            Self::Own(values) => values.slice(),
+            Self::Lent(values) => *values,
+        }
+    }
 }
 
 /// Refuses bytes of C that are neither 0 nor 1, the truth values.

@@ -55,7 +55,8 @@ pub(crate) use emit::{emit_contract_as, emit_functions, emit_split};
 pub(crate) use formula::name_in;
 pub use formula::operators;
 pub use formula::{
-    BLOCK, Blocks, DeviceCall, DeviceFunction, Formula, Function, HostCall, Input, MonoidFormula, Parameter, RingFormula, Scratch,
+    BLOCK, Blocks, DeviceCall, DeviceFunction, Formula, Function, HostCall, Input, MonoidFormula, Parameter,
+    RingFormula, Scratch,
 };
 pub use index_unary::*;
 pub use machine::{Builtin, Host, Machine, V};

@@ -51,6 +51,14 @@ pub struct Labels {
 }
 
 impl Labels {
+    /// These texts.
+    /// # Errors
+    /// [`Error::OutOfMemory`].
+    pub fn of<'t>(texts: impl IntoIterator<Item = &'t str>) -> Result<Self> {
+        let mut labels = Self::default();
+        texts.into_iter().try_for_each(|text| labels.push(text))?;
+        Ok(labels)
+    }
     /// Number of texts.
     #[must_use]
     pub fn len(&self) -> usize {

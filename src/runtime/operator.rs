@@ -86,10 +86,7 @@ impl BinaryOp {
     /// assert_eq!(c.csr::<u32>().unwrap().values(), [4, 24, 40, 60]);
     /// # Ok::<(), sparring::Error>(())
     /// ```
-    pub fn from_fn<A: Value, B: Value, Z: Value>(
-        name: &str,
-        f: impl Fn(A, B) -> Z + Send + Sync + 'static,
-    ) -> Self {
+    pub fn from_fn<A: Value, B: Value, Z: Value>(name: &str, f: impl Fn(A, B) -> Z + Send + Sync + 'static) -> Self {
         match Self::from_host(HostCall::binary(name, f)) {
             Ok(op) => op,
             Err(e) => unreachable!("it takes two operands: {e}"),

@@ -17,6 +17,7 @@ mod matrices;
 mod mttkrp;
 mod operations;
 mod operators;
+mod oracle;
 mod parts;
 mod products;
 mod tensors;

@@ -203,7 +203,9 @@ impl Formula {
         let (takes, found) = (call.takes().len(), operands.len());
         if takes != found || takes == 0 || takes > MOST {
             let name = call.name();
-            return Err(wrong(format!("{name} takes {takes}, of 1 to {MOST} that a function may have; {found} are given")));
+            return Err(wrong(format!(
+                "{name} takes {takes}, of 1 to {MOST} that a function may have; {found} are given"
+            )));
         }
         let mut builder = Builder::new(parameters.to_vec());
         let mut of = Vec::with_capacity(found);

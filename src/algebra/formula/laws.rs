@@ -1,7 +1,7 @@
 //! Whether a formula is a monoid: its laws, tried on sample values.
 
-use super::{Formula, Input};
 use super::blocks::Blocks;
+use super::{Formula, Input};
 use crate::algebra::words::Array;
 use crate::algebra::{Constant, Slice, Type, for_each_type};
 use crate::{Error, Result};
