@@ -28,9 +28,9 @@
  *   a file: the system's refusal; what is in it            SPARRING_IO; SPARRING_PARSE
  *
  * Handles: SparringDevice, SparringMatrix, SparringVector, SparringScalar, SparringSemiring, SparringBinaryOp,
- * SparringUnaryOp, SparringMonoid, SparringPlan, SparringArrays, SparringIndex, SparringTensor, SparringMttkrp and
- * SparringEinsumPlan are seen by pointer only, and the pointer is no address. A handle that was freed, is of
- * another kind or is no handle at all is told from a live one without touching memory: SPARRING_INVALID_HANDLE. NULL is
+ * SparringUnaryOp, SparringMonoid, SparringPlan, SparringArrays, SparringIndex, SparringLabels, SparringTensor,
+ * SparringMttkrp and SparringEinsumPlan are seen by pointer only, and the pointer is no address. A handle that was
+ * freed, is of another kind or is no handle at all is told from a live one without touching memory: SPARRING_INVALID_HANDLE. NULL is
  * SPARRING_NULL_POINTER, but may be freed.
  *
  * Threads: every function may be called from any thread, and handles of all kinds may be used, shared and
@@ -42,7 +42,7 @@
  *   SparringPlan    never changes;
  *   SparringTensor  never changes;
  *   SparringSemiring, SparringBinaryOp, SparringUnaryOp, SparringMonoid  never change either;
- *   SparringMttkrp, SparringEinsumPlan, SparringIndex  nor do these;
+ *   SparringMttkrp, SparringEinsumPlan, SparringIndex, SparringLabels  nor do these;
  *   SparringMatrix, SparringVector, SparringScalar  change where a call says that it writes them: one that reads them
  *                   meanwhile sees the old entries or waits for the new ones, never half of them.
  * Only pointers lent by sparring_matrix_borrow and sparring_arrays_new ask for care, as is said there.
@@ -408,6 +408,83 @@ typedef uint32_t SparringAggregate;
 #endif // __STDC_VERSION__ >= 202311L
 #endif // __cplusplus
 
+/// What kind of file a matrix is in, compressed by gzip or not.
+enum SparringFormat
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : uint32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+  /// Matrix Market; values are of the file's field: int64_t, double, double complex, of a pattern bool.
+  SPARRING_MATRIX_MARKET = 1,
+  /// MATLAB's MAT-file of version 5 to 7: a sparse or full matrix. It is read alone.
+  SPARRING_MAT = 2,
+  /// A table, a row a line: every element, of which 0 is no entry; doubles.
+  SPARRING_CSV = 3,
+  /// svmlight and libsvm: rows of column:value behind a label; doubles.
+  SPARRING_SVMLIGHT = 4,
+  /// An edge a line: two vertices, perhaps a weight; bool, or doubles. It is read alone.
+  SPARRING_EDGES = 5,
+  /// A graph of the DIMACS challenges. It is read alone.
+  SPARRING_DIMACS = 6,
+  /// A graph of METIS. It is read alone.
+  SPARRING_METIS = 7,
+  /// An array of NumPy, of one or two dimensions.
+  SPARRING_NPY = 8,
+  /// A sparse matrix of SciPy.
+  SPARRING_NPZ = 9,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum SparringFormat SparringFormat;
+#else
+typedef uint32_t SparringFormat;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+/// The answer to a question that a file may leave open.
+enum SparringAnswer
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : uint32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+  /// Nothing is said of it: the file decides, or is refused where it does not.
+  SPARRING_UNSAID = 0,
+  /// Yes.
+  SPARRING_YES = 1,
+  /// No.
+  SPARRING_NO = 2,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum SparringAnswer SparringAnswer;
+#else
+typedef uint32_t SparringAnswer;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+/// What becomes of an edge with a weight that stands in a graph more than once.
+enum SparringRepeated
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : uint32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+  /// It is an error of the file.
+  SPARRING_REPEATED_REFUSE = 0,
+  /// Weights are added up.
+  SPARRING_REPEATED_SUM = 1,
+  /// The least weight counts.
+  SPARRING_REPEATED_MIN = 2,
+  /// The greatest weight counts.
+  SPARRING_REPEATED_MAX = 3,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum SparringRepeated SparringRepeated;
+#else
+typedef uint32_t SparringRepeated;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
 /// The arrays of a matrix in the making, which you fill.
 typedef struct SparringArrays SparringArrays;
 
@@ -423,6 +500,10 @@ typedef struct SparringEinsumPlan SparringEinsumPlan;
 /// Rows prepared for a metric and indexed once, to be asked for neighbours as often as wanted. Threads of yours may
 /// share one.
 typedef struct SparringIndex SparringIndex;
+
+/// What a file says beside its numbers: a text for each row, as the labels of svmlight and the names of vertices, one
+/// for each column, as the heading of a table, and the numbers that vertices have in it. It never changes.
+typedef struct SparringLabels SparringLabels;
 
 /// A sparse matrix in compressed rows, of one of the types above, in the memory of the processor or of a GPU. Threads
 /// of yours may share one.
@@ -471,6 +552,36 @@ typedef struct {
   /// Not 0: positions without values.
   uint32_t pattern_only;
 } SparringWriteOptions;
+
+/// How a file is read. All zero (`SparringFileOptions o = {0};`) are the defaults. What is set for another format than
+/// the file's is SPARRING_ARGUMENT.
+typedef struct {
+  /// Bytes, after decompression, beyond which the file is refused: SPARRING_BUDGET. 0: no limit.
+  uint64_t max_bytes;
+  /// SPARRING_SVMLIGHT: number of columns, for rows that leave out the last ones. 0: the largest that it has.
+  uint64_t columns;
+  /// SPARRING_MAT: which variable, "A", or "Problem.A" in a structure. NULL: its only matrix, or Problem.A.
+  const char *variable;
+  /// Not 0: also read what other programs write and the format leaves open, garbage behind gzip among it.
+  uint32_t lenient;
+  /// SPARRING_CSV: whether the first line is a heading, a SparringAnswer.
+  uint32_t header;
+  /// SPARRING_CSV: what stands between cells, a character of ASCII; ' ' for any number of spaces and tabs. 0: a comma.
+  uint32_t delimiter;
+  /// SPARRING_SVMLIGHT and SPARRING_EDGES: whether columns and vertices count from 0, a SparringAnswer. Columns count
+  /// from 1 if nothing is said.
+  uint32_t zero_based;
+  /// SPARRING_EDGES: whether each edge stands for both directions, a SparringAnswer.
+  uint32_t undirected;
+  /// SPARRING_EDGES, not 0: edges go from one set of vertices to another, rows and columns.
+  uint32_t bipartite;
+  /// SPARRING_EDGES, not 0: vertices are any integers, numbered in their order: sparring_labels_ids.
+  uint32_t renumber;
+  /// SPARRING_EDGES, not 0: vertices are any words, numbered as they appear: sparring_labels_row.
+  uint32_t named;
+  /// SPARRING_EDGES, SPARRING_DIMACS and SPARRING_METIS: a SparringRepeated.
+  uint32_t repeated;
+} SparringFileOptions;
 
 /// How a product is computed. All zero (`SparringOptions o = {0};`) are the defaults.
 /// A GPU has no dense accumulator, and compresses under kkSpGEMM's policy alone, which an accumulator asks for too:
@@ -1001,6 +1112,71 @@ SparringStatus sparring_matrix_write(const SparringDevice *device,
                                      const char *path,
                                      const SparringWriteOptions *options);
 
+/// A matrix from a file of the format `format`, a SparringFormat, read by the threads of `device`. `type` is a
+/// SparringType, or 0 for that of the file; a value that it does not hold: SPARRING_TYPE. `options` may be NULL. `labels`
+/// is NULL, or gets what the file says beside its numbers, which is empty for a format that has nothing of it; free it
+/// with sparring_labels_free. An error of the file (SPARRING_PARSE) says path:line:column and what is wrong there. For a
+/// GPU the processor reads: sparring_matrix_to. `path` is UTF-8. `*matrix` gets the handle, NULL on failure; free it with
+/// sparring_matrix_free.
+SparringStatus sparring_matrix_read_file(const SparringDevice *device,
+                                         uint32_t format,
+                                         uint32_t type,
+                                         const char *path,
+                                         const SparringFileOptions *options,
+                                         SparringLabels **labels,
+                                         SparringMatrix **matrix);
+
+/// Writes the matrix, which is in the processor's memory (see sparring_matrix_to), as a file of the format `format`, a
+/// SparringFormat, by the threads of `device`: SPARRING_MATRIX_MARKET, SPARRING_CSV, SPARRING_SVMLIGHT, SPARRING_NPY or
+/// SPARRING_NPZ; others are read alone: SPARRING_UNSUPPORTED. Text is compressed by gzip if `path` ends in ".gz".
+/// `labels` has a label for each row of SPARRING_SVMLIGHT, NULL: each is 0; for other formats it is NULL. The file is
+/// written beside its place and takes it when it is complete: on failure, what was at `path` is as it was. `path` is
+/// UTF-8.
+SparringStatus sparring_matrix_write_file(const SparringDevice *device,
+                                          uint32_t format,
+                                          const SparringMatrix *matrix,
+                                          const SparringLabels *labels,
+                                          const char *path);
+
+/// Labels of rows that are numbers, for sparring_matrix_write_file: `len` doubles, each the shortest text that gives it
+/// back. `*labels` gets the handle, NULL on failure; free it with sparring_labels_free.
+SparringStatus sparring_labels_from_numbers(const double *numbers,
+                                            uint64_t len,
+                                            SparringLabels **labels);
+
+/// How many labels of rows, names of columns and numbers of vertices there are; each may be NULL.
+SparringStatus sparring_labels_counts(const SparringLabels *labels,
+                                      uint64_t *rows,
+                                      uint64_t *columns,
+                                      uint64_t *ids);
+
+/// The label of row `at`, from 0: UTF-8 text into `buffer` of `capacity` bytes, as for sparring_plan_explain.
+SparringStatus sparring_labels_row(const SparringLabels *labels,
+                                   uint64_t at,
+                                   char *buffer,
+                                   uint64_t capacity,
+                                   uint64_t *length);
+
+/// The name of column `at`, from 0: UTF-8 text into `buffer` of `capacity` bytes, as for sparring_plan_explain.
+SparringStatus sparring_labels_column(const SparringLabels *labels,
+                                      uint64_t at,
+                                      char *buffer,
+                                      uint64_t capacity,
+                                      uint64_t *length);
+
+/// The labels of all rows as numbers, into an array of `capacity` doubles. One that is no number: SPARRING_PARSE.
+SparringStatus sparring_labels_numbers(const SparringLabels *labels,
+                                       double *numbers,
+                                       uint64_t capacity);
+
+/// The numbers that the vertices have in the file, in the order of rows and columns, into an array of `capacity`.
+SparringStatus sparring_labels_ids(const SparringLabels *labels,
+                                   int64_t *ids,
+                                   uint64_t capacity);
+
+/// Frees labels; NULL is allowed.
+SparringStatus sparring_labels_free(SparringLabels *labels);
+
 /// Number of semirings that sparring_mxm knows by name.
 uint64_t sparring_semiring_count(void);
 
@@ -1116,6 +1292,93 @@ SparringStatus sparring_monoid_describe(const SparringMonoid *monoid,
 
 /// Frees a monoid; NULL is allowed.
 SparringStatus sparring_monoid_free(SparringMonoid *monoid);
+
+/// The operator z = f(x) of a function of yours, which reads an `x_type` at `x` and writes a `z_type` to `z`, both a
+/// SparringType; the two addresses differ. Messages call it `name`, which may be NULL.
+///
+/// It is called once for a value, by several threads at a time. It depends on `x` alone, returns, and calls no function
+/// of this library: what it throws, longjmps over or writes elsewhere is undefined. It works wherever an operator works
+/// on the processor; a GPU cannot call it: SPARRING_UNSUPPORTED, and the same as the text of a formula runs there too.
+/// Two operators are equal if one is made of the other. `*op` gets the handle, NULL on failure; free it with
+/// sparring_unary_op_free.
+SparringStatus sparring_unary_op_from_function(void (*f)(void *z, const void *x),
+                                               const char *name,
+                                               uint32_t z_type,
+                                               uint32_t x_type,
+                                               SparringUnaryOp **op);
+
+/// The same of a function with a context of yours, which it gets first. `release` is called once with the context, by
+/// any thread, when the operator is freed and whatever was made of it too; it may be NULL. On failure it is not called.
+SparringStatus sparring_unary_op_from_closure(void (*f)(void *context, void *z, const void *x),
+                                              void *context,
+                                              void (*release)(void *context),
+                                              const char *name,
+                                              uint32_t z_type,
+                                              uint32_t x_type,
+                                              SparringUnaryOp **op);
+
+/// The operator z = f(x, i, j, s) of a function of yours: of an entry, its row, its column (0 in a vector) and a scalar,
+/// as GrB_IndexUnaryOp. For select, `z_type` is SPARRING_BOOL. It gets its scalar, of `s_type`, by
+/// sparring_unary_op_with before it is used. What is asked of the function is said at sparring_unary_op_from_function.
+SparringStatus sparring_unary_op_from_index_function(void (*f)(void *z,
+                                                               const void *x,
+                                                               uint64_t i,
+                                                               uint64_t j,
+                                                               const void *s),
+                                                     const char *name,
+                                                     uint32_t z_type,
+                                                     uint32_t x_type,
+                                                     uint32_t s_type,
+                                                     SparringUnaryOp **op);
+
+/// The same of a function with a context of yours, as for sparring_unary_op_from_closure.
+SparringStatus sparring_unary_op_from_index_closure(void (*f)(void *context,
+                                                              void *z,
+                                                              const void *x,
+                                                              uint64_t i,
+                                                              uint64_t j,
+                                                              const void *s),
+                                                    void *context,
+                                                    void (*release)(void *context),
+                                                    const char *name,
+                                                    uint32_t z_type,
+                                                    uint32_t x_type,
+                                                    uint32_t s_type,
+                                                    SparringUnaryOp **op);
+
+/// The operator z = f(x, y) of a function of yours, which reads an `x_type` at `x` and a `y_type` at `y` and writes a
+/// `z_type` to `z`, as GrB_BinaryOp. What is asked of the function is said at sparring_unary_op_from_function. `*op` gets
+/// the handle, NULL on failure; free it with sparring_binary_op_free.
+SparringStatus sparring_binary_op_from_function(void (*f)(void *z, const void *x, const void *y),
+                                                const char *name,
+                                                uint32_t z_type,
+                                                uint32_t x_type,
+                                                uint32_t y_type,
+                                                SparringBinaryOp **op);
+
+/// The same of a function with a context of yours, as for sparring_unary_op_from_closure.
+SparringStatus sparring_binary_op_from_closure(void (*f)(void *context, void *z, const void *x, const void *y),
+                                               void *context,
+                                               void (*release)(void *context),
+                                               const char *name,
+                                               uint32_t z_type,
+                                               uint32_t x_type,
+                                               uint32_t y_type,
+                                               SparringBinaryOp **op);
+
+/// The monoid of an operator, which takes and gives one type, and its identity, the value that the scalar has now. That
+/// it is a monoid is tried on many values, SPARRING_ARGUMENT with those that show the contrary; not of a function of
+/// yours, which may be one on the values that you have alone. `*monoid` gets the handle, NULL on failure; free it with
+/// sparring_monoid_free.
+SparringStatus sparring_monoid_from_op(const SparringBinaryOp *op,
+                                       const SparringScalar *identity,
+                                       SparringMonoid **monoid);
+
+/// The semiring of a monoid and an operator that gives its type. Products by it take A of the operator's first type and
+/// B of its second. `*ring` gets the handle, NULL on failure; free it with sparring_semiring_free.
+SparringStatus sparring_semiring_from_ops(const SparringMonoid *add,
+                                          const SparringBinaryOp *mul,
+                                          SparringSemiring **ring);
 
 /// The product C = A ⊕.⊗ B over the semiring of this name (see sparring_semiring_name), or of these formulas: ⊕, a
 /// comma, ⊗, as in "min, a + 2*b". `a` is m×k, `b` is k×n, both of the same type; the result is m×n, of the type that
@@ -1872,6 +2135,19 @@ SparringStatus sparring_mttkrp(const SparringDevice *device,
                                double *out,
                                uint64_t out_len);
 
+/// The same over a semiring on doubles, also of functions of yours: V(i, r) is the sum over the entries whose index in
+/// mode n is i of their value times Aₘ(iₘ, r) for each other mode m, by ⊕ in the order of the entries and ⊗ from left to
+/// right in the order of the modes; the identity of ⊕ where there are no entries. `factors`, `mode`, `out` and `out_len`
+/// as there. On the processor. The same bits for any number of threads.
+SparringStatus sparring_mttkrp_with(const SparringDevice *device,
+                                    const SparringSemiring *ring,
+                                    const SparringTensor *tensor,
+                                    uint64_t rank,
+                                    const double *const *factors,
+                                    uint64_t mode,
+                                    double *out,
+                                    uint64_t out_len);
+
 /// Prepares every mode of the tensor for products with factors of `rank` columns: copies or permutations of its
 /// entries, made once for any number of sparring_mttkrp_run. `variant` is a SparringMttkrpVariant. On a GPU the tensor
 /// is sent, sorted and kept there; it knows the variants C and COPIES, and where neither fits, the parts of the tensor
@@ -1927,9 +2203,11 @@ SparringStatus sparring_cp_als(const SparringDevice *device,
 
 /// Prepares C(r...) = x1(...) times x2(...) times ..., summed over the indices that C has not: its path, its steps and
 /// the places of elements, once for contractions of many arrays. `expression` has a letter for each index, as in
-/// "bij,bjk->bik"; an index that an operand has twice runs along its diagonal. Sum and product are those of `semiring`,
-/// which is "plus_times" here, on values of `type`, which is SPARRING_F64. `layouts` has `count` elements, one for each
-/// operand. Runs on the processor; it keeps the device. `*einsum` gets the handle, NULL on failure; free it with
+/// "bij,bjk->bik"; an index that an operand has twice runs along its diagonal. Sum and product are those of `semiring`, a
+/// name or formulas as for sparring_semiring_new, on operands of `type`, a SparringType; the result is of the type that
+/// the semiring gives (sparring_einsum_plan_type). A product that reads the place of an entry: SPARRING_UNSUPPORTED.
+/// "plus_times" of SPARRING_F64 has loops of its own, others are a few times slower. `layouts` has `count` elements, one
+/// for each operand. Runs on the processor; it keeps the device. `*einsum` gets the handle, NULL on failure; free it with
 /// sparring_einsum_plan_free.
 SparringStatus sparring_einsum_plan_new(const SparringDevice *device,
                                         const char *expression,
@@ -1940,15 +2218,29 @@ SparringStatus sparring_einsum_plan_new(const SparringDevice *device,
                                         const SparringLayout *result_layout,
                                         SparringEinsumPlan **einsum);
 
+/// sparring_einsum_plan_new over a semiring that is a handle, also of functions of yours; operands are of the one type
+/// that its product takes.
+SparringStatus sparring_einsum_plan_new_with(const SparringDevice *device,
+                                             const char *expression,
+                                             const SparringSemiring *ring,
+                                             const SparringLayout *layouts,
+                                             uint64_t count,
+                                             const SparringLayout *result_layout,
+                                             SparringEinsumPlan **einsum);
+
+/// Type of the elements of the result, a SparringType.
+SparringStatus sparring_einsum_plan_type(const SparringEinsumPlan *einsum, uint32_t *type);
+
 /// Bytes that a contraction takes beside its operands and its result, offsets that the plan holds among them.
 SparringStatus sparring_einsum_plan_workspace(const SparringEinsumPlan *einsum, uint64_t *bytes);
 
 /// C = alpha * (the contraction) + beta * C, by sum and product of the plan's semiring. `operands` has the addresses of
 /// `count` arrays, `lengths` how many elements each has, whose places the layouts of the plan say; one array may be
-/// several operands. `alpha` and `beta` point to a value of the plan's type. NULL for `alpha`: nothing is multiplied.
+/// several operands. `alpha` and `beta` point to a value of the type of the operands. NULL for `alpha`: nothing is multiplied.
 /// NULL for `beta`, and the identity of the sum (0 for plus_times): C is not read, whatever it holds. `result` is an
 /// array of `result_len` elements, which shares no memory with an operand; what is no element of C stays as it is.
-/// Nothing is copied. The same bits for any number of threads.
+/// Over "plus_times" of doubles nothing is copied, else the result once, and operands of SPARRING_BOOL. The same bits for
+/// any number of threads.
 SparringStatus sparring_einsum_plan_run(const SparringEinsumPlan *einsum,
                                         const void *const *operands,
                                         const uint64_t *lengths,

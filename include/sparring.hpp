@@ -20,6 +20,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
+#include <memory>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -177,6 +178,37 @@ std::string text(SparringStatus (*function)(const Raw *, char *, std::uint64_t, 
     return found;
 }
 
+/// A callable as the context of a function of C. What it throws ends the program (std::terminate): nothing may pass
+/// through the library.
+template <class F> struct Callable {
+    template <class X> static void unary(void *f, void *z, const void *x) noexcept
+    {
+        put(z, (*static_cast<const F *>(f))(at<X>(x)));
+    }
+    template <class X, class Y> static void binary(void *f, void *z, const void *x, const void *y) noexcept
+    {
+        put(z, (*static_cast<const F *>(f))(at<X>(x), at<Y>(y)));
+    }
+    template <class X, class S>
+    static void index(void *f, void *z, const void *x, std::uint64_t i, std::uint64_t j, const void *s) noexcept
+    {
+        put(z, (*static_cast<const F *>(f))(at<X>(x), i, j, at<S>(s)));
+    }
+    static void release(void *f) { delete static_cast<F *>(f); }
+    /// The handle that `function` makes of the callable, which is then its own.
+    template <class Raw, class Function> static Raw *make(F f, Function function)
+    {
+        auto held = std::make_unique<F>(std::move(f));
+        Raw *raw = detail::make<Raw>([&](Raw **out) { return function(held.get(), out); });
+        held.release();
+        return raw;
+    }
+
+private:
+    template <class T> static const T &at(const void *p) noexcept { return *static_cast<const T *>(p); }
+    template <class Z> static void put(void *z, Z value) noexcept { *static_cast<Z *>(z) = value; }
+};
+
 template <class T> void expect(SparringType found, const char *what)
 {
     if (found != type_of<T>())
@@ -255,6 +287,27 @@ public:
     /// The scalar of a formula is of the type of a.
     UnaryOp(const char *text, SparringType type) : UnaryOp(make(text, type, 0)) {}
     UnaryOp(const char *text, SparringType type, SparringType of_s) : UnaryOp(make(text, type, of_s)) {}
+    /// z = f(x) of a callable, for values of X. Threads of the device call it at the same time. It depends on x alone, and
+    /// what it throws ends the program. It works wherever an operator works on the processor, and on no GPU.
+    template <class X, class F> static UnaryOp of(F f, const char *name = nullptr)
+    {
+        using Z = std::invoke_result_t<const F &, const X &>;
+        using Call = detail::Callable<F>;
+        return UnaryOp(Call::template make<SparringUnaryOp>(std::move(f), [=](void *context, SparringUnaryOp **out) {
+            return sparring_unary_op_from_closure(&Call::template unary<X>, context, &Call::release, name, type_of<Z>(),
+                                                  type_of<X>(), out);
+        }));
+    }
+    /// z = f(x, i, j, s) of a callable, i and j the row and the column of the entry, s a scalar that with() gives it.
+    template <class X, class S, class F> static UnaryOp of_index(F f, const char *name = nullptr)
+    {
+        using Z = std::invoke_result_t<const F &, const X &, std::uint64_t, std::uint64_t, const S &>;
+        using Call = detail::Callable<F>;
+        return UnaryOp(Call::template make<SparringUnaryOp>(std::move(f), [=](void *context, SparringUnaryOp **out) {
+            return sparring_unary_op_from_index_closure(&Call::template index<X, S>, context, &Call::release, name,
+                                                        type_of<Z>(), type_of<X>(), type_of<S>(), out);
+        }));
+    }
     /// The operator with its scalar.
     UnaryOp with(const Scalar &s) const
     {
@@ -283,6 +336,16 @@ public:
               [=](SparringBinaryOp **out) { return sparring_binary_op_new(text, a, b, out); }))
     {
     }
+    /// z = f(x, y) of a callable, for values of X and Y, as UnaryOp::of.
+    template <class X, class Y = X, class F> static BinaryOp of(F f, const char *name = nullptr)
+    {
+        using Z = std::invoke_result_t<const F &, const X &, const Y &>;
+        using Call = detail::Callable<F>;
+        return BinaryOp(Call::template make<SparringBinaryOp>(std::move(f), [=](void *context, SparringBinaryOp **out) {
+            return sparring_binary_op_from_closure(&Call::template binary<X, Y>, context, &Call::release, name,
+                                                   type_of<Z>(), type_of<X>(), type_of<Y>(), out);
+        }));
+    }
     /// x ↦ s ∘ x.
     UnaryOp bind_first(const Scalar &s) const
     {
@@ -310,6 +373,13 @@ public:
               [=](SparringMonoid **out) { return sparring_monoid_new(text, type, out); }))
     {
     }
+    /// Of an operator, also a callable, and its identity.
+    Monoid(const BinaryOp &op, const Scalar &identity)
+        : Handle(detail::make<SparringMonoid>(
+              [&](SparringMonoid **out) { return sparring_monoid_from_op(op.get(), identity.get(), out); }))
+    {
+    }
+    template <class T> static Monoid of(const BinaryOp &op, T identity) { return Monoid(op, Scalar::of(identity)); }
     SparringType type() const { return static_cast<SparringType>(detail::number(sparring_monoid_type, get())); }
     std::string describe() const { return detail::text(sparring_monoid_describe, get()); }
 };
@@ -324,8 +394,67 @@ public:
               [=](SparringSemiring **out) { return sparring_semiring_new(text, a, b, out); }))
     {
     }
+    /// Of a monoid and an operator, also callables.
+    Semiring(const Monoid &add, const BinaryOp &mul)
+        : Handle(detail::make<SparringSemiring>(
+              [&](SparringSemiring **out) { return sparring_semiring_from_ops(add.get(), mul.get(), out); }))
+    {
+    }
     SparringType type() const { return static_cast<SparringType>(detail::number(sparring_semiring_type, get())); }
     std::string describe() const { return detail::text(sparring_semiring_describe, get()); }
+};
+
+/// What a file says beside its numbers: labels of rows, names of columns, numbers of vertices.
+class Labels : public detail::Handle<SparringLabels, sparring_labels_free> {
+public:
+    using Handle::Handle;
+    /// Labels of rows that are numbers.
+    explicit Labels(Span<double> numbers)
+        : Handle(detail::make<SparringLabels>([&](SparringLabels **out) {
+              return sparring_labels_from_numbers(numbers.data(), numbers.size(), out);
+          }))
+    {
+    }
+    std::vector<std::string> rows() const { return texts(sparring_labels_row, counts()[0]); }
+    std::vector<std::string> columns() const { return texts(sparring_labels_column, counts()[1]); }
+    /// The labels of rows as numbers.
+    std::vector<double> numbers() const
+    {
+        // One more: no labels have an address too.
+        std::vector<double> found(static_cast<std::size_t>(counts()[0]) + 1);
+        check(sparring_labels_numbers(get(), found.data(), found.size()));
+        found.pop_back();
+        return found;
+    }
+    /// The number that each row and column has in the file, if they were renumbered.
+    std::vector<std::int64_t> ids() const
+    {
+        std::vector<std::int64_t> found(static_cast<std::size_t>(counts()[2]) + 1);
+        check(sparring_labels_ids(get(), found.data(), found.size()));
+        found.pop_back();
+        return found;
+    }
+
+private:
+    std::array<std::uint64_t, 3> counts() const
+    {
+        std::array<std::uint64_t, 3> found{};
+        check(sparring_labels_counts(get(), &found[0], &found[1], &found[2]));
+        return found;
+    }
+    template <class Function> std::vector<std::string> texts(Function function, std::uint64_t count) const
+    {
+        std::vector<std::string> found;
+        for (std::uint64_t at = 0; at < count; at++) {
+            std::uint64_t length = 0;
+            check(function(get(), at, nullptr, 0, &length));
+            std::string text(static_cast<std::size_t>(length) + 1, '\0');
+            check(function(get(), at, text.data(), text.size(), nullptr));
+            text.resize(static_cast<std::size_t>(length));
+            found.push_back(std::move(text));
+        }
+        return found;
+    }
 };
 
 /// Compressed rows: the entries of row i are at p from row_ptr[i] to row_ptr[i + 1] - 1.
@@ -374,6 +503,24 @@ public:
     {
         return Matrix(detail::make<SparringMatrix>(
             [&](SparringMatrix **out) { return sparring_matrix_read(device.get(), type, path, out); }));
+    }
+    /// From a file of any format; its values are of `type`, or for 0 of the type that it has. `labels` gets what it says
+    /// beside its numbers.
+    static Matrix read(const Device &device, SparringFormat format, std::uint32_t type, const char *path,
+                       const SparringFileOptions &options = {}, Labels *labels = nullptr)
+    {
+        SparringLabels *beside = nullptr;
+        Matrix found(detail::make<SparringMatrix>([&](SparringMatrix **out) {
+            return sparring_matrix_read_file(device.get(), format, type, path, &options, labels ? &beside : nullptr, out);
+        }));
+        if (labels)
+            *labels = Labels(beside);
+        return found;
+    }
+    /// Into a file of a format that is written.
+    void write(const Device &device, SparringFormat format, const char *path, const Labels *labels = nullptr) const
+    {
+        check(sparring_matrix_write_file(device.get(), format, get(), labels ? labels->get() : nullptr, path));
     }
     Matrix dup() const
     {

@@ -9,6 +9,8 @@ mod entries;
 mod errors;
 #[path = "runtime/formulas.rs"]
 mod formulas;
+#[path = "runtime/functions.rs"]
+mod functions;
 #[path = "runtime/kronecker.rs"]
 mod kronecker;
 #[path = "runtime/masked.rs"]

@@ -155,6 +155,13 @@ fn contractions_as_c_sees_them() {
 }
 
 #[test]
+fn functions_as_operators_as_c_sees_them() {
+    for program in programs("tests/c/functions.c", "functions") {
+        assert_eq!(succeed(&mut Command::new(&program)).stdout, b"ok\n");
+    }
+}
+
+#[test]
 fn matrices_as_c_sees_them() {
     for program in programs("tests/c/matrices.c", "matrices") {
         let file = program.with_extension("mtx.gz");
@@ -251,9 +258,16 @@ fn good(function: &str, (ty, name): &(String, String), at: usize) -> String {
         (1, "name") => "\"cpu\"".into(),
         (1, "semiring") => "\"plus_times\"".into(),
         (1, "metric") => "\"manhattan\"".into(),
+        (1, "labels") => "labels".into(),
+        (1, "numbers") => "ones".into(),
+        (1, "add") => "sum".into(),
+        (1, "mul") => "plus".into(),
+        (1, "identity") => "zero".into(),
         (1, "path") => "\"no/such/file\"".into(),
         (1, "options" | "y") => "NULL".into(),
         (1 | 2, _) => format!("(void *)room[{at}]"),
+        (_, "format") => "SPARRING_SVMLIGHT".into(),
+        (_, "at") => "0".into(),
         (_, "type" | "a_type" | "b_type") => "SPARRING_F64".into(),
         (_, "method" | "memory_budget" | "mode" | "variant") => "0".into(),
         (_, "row_ptr_len") => "2".into(),
@@ -274,6 +288,10 @@ fn may_be_null(function: &str, argument: &str) -> bool {
         || matches!(function, "matrix_copy" | "matrix_borrow") && argument != "matrix"
         || matches!(function, "knn" | "index_knn") && matches!(argument, "ids" | "distances")
         || function == "tensor_copy" && argument != "tensor"
+        || matches!(function, "matrix_read_file" | "matrix_write_file") && argument == "labels"
+        || function == "labels_counts" && argument != "labels"
+        // Where the text is unwanted.
+        || function.starts_with("labels_") && argument == "buffer"
 }
 
 #[test]
@@ -281,9 +299,11 @@ fn every_function_names_the_argument_that_is_null() {
     let prototypes = prototypes();
     assert!(prototypes.len() >= 32, "{prototypes:?}");
     let (mut calls, mut expected) = (String::new(), String::new());
-    // A function among the arguments has commas and brackets of its own; `src/tests/foreign.rs` passes NULL to that
-    // one.
-    for (function, arguments) in prototypes.iter().filter(|(function, _)| function != "matrix_from_foreign") {
+    // A function among the arguments has commas and brackets of its own; `src/tests/foreign.rs` and `functions.rs` pass
+    // NULL to those.
+    let of_functions =
+        |name: &str| name == "matrix_from_foreign" || name.ends_with("_function") || name.ends_with("_closure");
+    for (function, arguments) in prototypes.iter().filter(|(function, _)| !of_functions(function)) {
         for (at, (ty, name)) in arguments.iter().enumerate() {
             if !ty.contains('*') || may_be_null(function, name) {
                 continue;
@@ -304,7 +324,7 @@ fn every_function_names_the_argument_that_is_null() {
          SparringTensor *t;\n    SparringMttkrp *products;\n    static uint64_t dims[1] = {{1}}, list[1];\n    uint64_t *lists[1] = {{list}};\n    \
          static double ones[1] = {{1}};\n    double *factors[1] = {{ones}};\n    \
          SparringEinsumPlan *einsum;\n    SparringIndex *rows;\n    const SparringLayout none = {{0}};\n    \
-         SparringVector *v;\n    SparringScalar *s;\n    SparringBinaryOp *plus;\n    SparringUnaryOp *twice, *above, *holds;\n    \
+         SparringVector *v;\n    SparringScalar *s, *zero;\n    SparringLabels *labels;\n    SparringBinaryOp *plus;\n    SparringUnaryOp *twice, *above, *holds;\n    \
          SparringMonoid *sum;\n    \
          if (sparring_device_new(\"cpu\", 1, 0, &cpu) || sparring_matrix_from_coo(SPARRING_F64, 1, 1, i, i, x, 1, &m)\n        \
          || sparring_plan_new(cpu, m, m, NULL, &plan)\n        \
@@ -313,7 +333,8 @@ fn every_function_names_the_argument_that_is_null() {
          || sparring_unary_op_new(\"a + a\", SPARRING_F64, 0, &twice)\n        \
          || sparring_unary_op_new(\"a > s\", SPARRING_F64, 0, &above)\n        \
          || sparring_unary_op_new(\"a > 1\", SPARRING_F64, 0, &holds)\n        \
-         || sparring_monoid_new(\"plus\", SPARRING_F64, &sum)\n        \
+         || sparring_monoid_new(\"plus\", SPARRING_F64, &sum) || sparring_scalar_new(SPARRING_F64, NULL, &zero) || sparring_monoid_identity(sum, zero)\n        \
+         || sparring_labels_from_numbers(x, 1, &labels)\n        \
          || sparring_semiring_new(\"min_plus\", SPARRING_F64, SPARRING_F64, &ring)\n        \
          || sparring_index_new(cpu, \"manhattan\", m, NULL, &rows)\n        \
          || sparring_arrays_new(SPARRING_F64, 1, 1, 1, (void *)room[0], (void *)room[1], (void *)room[2], &arrays)\n        \

@@ -5,7 +5,7 @@
 use std::path::Path;
 
 /// The sources with items for C, in the order of the header.
-const SOURCES: [&str; 26] = [
+const SOURCES: [&str; 28] = [
     "status",
     "guard",
     "handle",
@@ -17,8 +17,10 @@ const SOURCES: [&str; 26] = [
     "arrays",
     "foreign",
     "matrix_market",
+    "files",
     "semirings",
     "operators",
+    "functions",
     "mxm",
     "mxm_with",
     "operation",

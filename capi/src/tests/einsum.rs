@@ -83,10 +83,15 @@ fn what_does_not_fit_is_refused() {
     let message = refused(status, SPARRING_LENGTH);
     assert!(message.starts_with("result_layout: batch of the result"), "{message}");
     let message = refused(
-        twice(device, (c"ij,jk->ik", c"plus_times", SPARRING_I64), &layouts, [&x, &x], (&layouts[0], &mut c)),
+        twice(device, (c"ij,jk->ik", c"min_plus", SPARRING_COMPLEX_F32), &layouts, [&x, &x], (&layouts[0], &mut c)),
         SPARRING_TYPE,
     );
-    assert!(message.contains("SPARRING_I64"), "{message}");
+    assert!(message.starts_with("semiring 'min_plus' over complex_f32"), "{message}");
+    let status = twice(device, (c"ij,jk->ik", c"min_pluss", SPARRING_I64), &layouts, [&x, &x], (&layouts[0], &mut c));
+    assert!(refused(status, SPARRING_ARGUMENT).starts_with("semiring 'min_pluss'"));
+    let status = twice(device, (c"ij,jk->ik", c"any_secondi", SPARRING_I64), &layouts, [&x, &x], (&layouts[0], &mut c));
+    let message = refused(status, SPARRING_UNSUPPORTED);
+    assert!(message.contains("its product reads the place of an entry"), "{message}");
     let huge = dense(&[u64::MAX, u64::MAX], 1, 0);
     let status = twice(device, asked, &[huge, layouts[0]], [&x, &x], (&layouts[0], &mut c));
     let message = refused(status, SPARRING_INDEX_OVERFLOW);
@@ -153,5 +158,107 @@ fn ranks_are_those_of_the_text() {
     let status = unsafe { sparring_einsum_plan_new(device, text, ring, ty, &good, 1 << 40, &good, &mut plan) };
     let e = refused(status, SPARRING_FORMULA);
     assert!(e.contains("2 operands are named, 1099511627776 are given"), "{e}");
+    ok(sparring_device_free(device));
+}
+
+/// Over semirings of every kind of type, strided, against plain loops.
+#[test]
+fn any_semiring_on_any_type() {
+    let device = cpu(2, 0);
+    // A by columns with a gap, in three tensors; B once for all of them; C with gaps in reverse order of its indices.
+    let (square, by_columns, turned) = ([2u64, 3], [1i64, 2], [1i64, 3]);
+    let a = SparringLayout {
+        rank: 2,
+        extents: square.as_ptr(),
+        strides: by_columns.as_ptr(),
+        offset: 1,
+        batch: 3,
+        batch_stride: 7,
+    };
+    let b = dense(&[3, 2], 1, 0);
+    let wide = [2u64, 2];
+    let c = SparringLayout {
+        rank: 2,
+        extents: wide.as_ptr(),
+        strides: turned.as_ptr(),
+        offset: 2,
+        batch: 3,
+        batch_stride: 6,
+    };
+    let at_a = |t: usize, i: usize, j: usize| 1 + 7 * t + i + 2 * j;
+    let at_c = |t: usize, i: usize, k: usize| 2 + 6 * t + i + 3 * k;
+    macro_rules! checked {
+        ($ty:expr, $name:expr, $t:ty, $from:expr, $zero:expr, $add:expr, $mul:expr) => {{
+            let (from, add, mul) = ($from, $add, $mul);
+            let x: Vec<$t> = (0..22).map(|k| from((k * 5 + 3) % 11)).collect();
+            let y: Vec<$t> = (0..6).map(|k| from((k * 7 + 1) % 5)).collect();
+            let untouched = from(1);
+            let mut found = vec![untouched; 22];
+            ok(twice(device, (c"ij,jk->ik", $name, $ty), &[a, b], [&x, &y], (&c, &mut found)));
+            let mut expected = vec![untouched; 22];
+            for t in 0..3 {
+                for i in 0..2 {
+                    for k in 0..2 {
+                        let products = (0..3).map(|j| mul(x[at_a(t, i, j)], y[2 * j + k]));
+                        expected[at_c(t, i, k)] = products.fold($zero, add);
+                    }
+                }
+            }
+            assert_eq!(found, expected, "{:?}", $name);
+        }};
+    }
+    checked!(SPARRING_I16, c"plus_times", i16, |k| k as i16, 0, |x: i16, y: i16| x + y, |x: i16, y: i16| x * y);
+    checked!(SPARRING_F64, c"min_plus", f64, |k| k as f64, f64::INFINITY, f64::min, |x: f64, y: f64| x + y);
+    checked!(SPARRING_BOOL, c"lor_land", u8, |k| (k % 2) as u8, 0, |x: u8, y: u8| x | y, |x: u8, y: u8| x & y);
+    checked!(SPARRING_U8, c"max, a + 2*b", u8, |k| k as u8, 0, u8::max, |x: u8, y: u8| x + 2 * y);
+    checked!(
+        SPARRING_COMPLEX_F64,
+        c"plus_first",
+        [f64; 2],
+        |k| [k as f64, 1.0],
+        [0.0; 2],
+        |x: [f64; 2], y: [f64; 2]| [x[0] + y[0], x[1] + y[1]],
+        |x: [f64; 2], _| x
+    );
+
+    // C = α ⊗ it ⊕ β ⊗ C, by a handle, of which the result may be of another type.
+    use crate::semirings::*;
+    let (mut ring, mut plan, mut ty) = (null_mut(), null_mut(), 0);
+    let (i32s, line) = (SPARRING_I32 as u32, dense(&[3], 1, 0));
+    ok(unsafe { sparring_semiring_new(c"max_plus".as_ptr(), i32s, i32s, &mut ring) });
+    let text = c"i,i->i".as_ptr();
+    let layouts = [line, line];
+    ok(unsafe { sparring_einsum_plan_new_with(device, text, ring, layouts.as_ptr(), 2, &line, &mut plan) });
+    ok(unsafe { sparring_einsum_plan_type(plan, &mut ty) });
+    assert_eq!(ty, i32s);
+    let (x, y, mut z) = ([1i32, 2, 3], [10i32, 20, 30], [0i32, 100, 0]);
+    let (alpha, beta) = (1i32, -50i32);
+    let (addresses, lengths) = ([x.as_ptr().cast::<c_void>(), y.as_ptr().cast()], [3u64, 3]);
+    let run = |alpha: Option<&i32>, beta: Option<&i32>, to: *mut i32, len: u64| unsafe {
+        let pointer = |x: Option<&i32>| x.map_or(null(), |x| (&raw const *x).cast());
+        let (from, lengths) = (addresses.as_ptr(), lengths.as_ptr());
+        sparring_einsum_plan_run(plan, from, lengths, 2, pointer(alpha), pointer(beta), to.cast(), len)
+    };
+    ok(run(Some(&alpha), Some(&beta), z.as_mut_ptr(), 3));
+    assert_eq!(z, [12, 50, 34]);
+    ok(run(None, None, z.as_mut_ptr(), 3));
+    assert_eq!(z, [11, 22, 33]);
+    assert_eq!(refused(run(None, None, z.as_mut_ptr(), 2), SPARRING_LENGTH), "result: length is 2, expected 3");
+    assert_eq!(refused(run(None, None, null_mut(), 3), SPARRING_NULL_POINTER), "result is NULL");
+    let e = refused(run(None, None, x.as_ptr().cast_mut(), 3), SPARRING_ARGUMENT);
+    assert_eq!(e, "result: it shares memory with operands[0]");
+    ok(sparring_einsum_plan_free(plan));
+    let e = unsafe { sparring_einsum_plan_new_with(device, text, null(), layouts.as_ptr(), 2, &line, &mut plan) };
+    assert_eq!(refused(e, SPARRING_NULL_POINTER), "ring is NULL");
+    ok(sparring_semiring_free(ring));
+    let e = unsafe { sparring_einsum_plan_new_with(device, text, ring, layouts.as_ptr(), 2, &line, &mut plan) };
+    refused(e, SPARRING_INVALID_HANDLE);
+    let mixed = c"plus, a * i32(b)".as_ptr();
+    ok(unsafe { sparring_semiring_new(mixed, i32s, SPARRING_F64 as u32, &mut ring) });
+    let e = unsafe { sparring_einsum_plan_new_with(device, text, ring, layouts.as_ptr(), 2, &line, &mut plan) };
+    let e = refused(e, SPARRING_TYPE);
+    assert_eq!(e, "ring: its product takes SPARRING_I32 and SPARRING_F64, a contraction one type");
+    assert!(plan.is_null());
+    ok(sparring_semiring_free(ring));
     ok(sparring_device_free(device));
 }

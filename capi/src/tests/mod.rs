@@ -13,6 +13,8 @@ mod distances;
 mod einsum;
 mod files;
 mod foreign;
+mod formats;
+mod functions;
 mod matrices;
 mod mttkrp;
 mod operations;

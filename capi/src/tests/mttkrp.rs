@@ -338,3 +338,35 @@ fn a_gpu_multiplies_as_the_processor_does() {
     free(&[x]);
     ok(sparring_device_free(cpu));
 }
+
+#[test]
+fn products_over_other_semirings() {
+    use crate::semirings::*;
+    let (cpu, mut ring) = (cpu(2, 0), null_mut());
+    let f64s = SPARRING_F64 as u32;
+    ok(unsafe { sparring_semiring_new(c"min, a + 2*b".as_ptr(), f64s, f64s, &mut ring) });
+    let x = coo(&[2, 2], &[vec![0, 0, 1], vec![0, 1, 1]], &[1.0, 2.0, 3.0]);
+    let factor = [10.0, 20.0];
+    let factors = [null(), factor.as_ptr()];
+    let mut out = [0.0; 2];
+    let mut call = |ring: *const SparringSemiring, rank, mode, len| unsafe {
+        sparring_mttkrp_with(cpu, ring, x, rank, factors.as_ptr(), mode, out.as_mut_ptr(), len)
+    };
+    assert_eq!(refused(call(null(), 1, 0, 2), SPARRING_NULL_POINTER), "ring is NULL");
+    assert_eq!(refused(call(ring, 1, 0, 1), SPARRING_LENGTH), "out: length is 1, expected 2");
+    refused(call(ring, 1, 2, 2), SPARRING_ARGUMENT);
+    refused(call(ring, u64::MAX, 0, 2), SPARRING_INDEX_OVERFLOW);
+    ok(call(ring, 1, 0, 2));
+    assert_eq!(out, [21.0, 43.0]);
+    let mut integers = null_mut();
+    let i64s = SPARRING_I64 as u32;
+    ok(unsafe { sparring_semiring_new(c"plus_times".as_ptr(), i64s, i64s, &mut integers) });
+    let e = unsafe { sparring_mttkrp_with(cpu, integers, x, 1, factors.as_ptr(), 0, out.as_mut_ptr(), 2) };
+    let e = refused(e, SPARRING_TYPE);
+    assert!(e.starts_with("ring: it takes SPARRING_I64 and SPARRING_I64"), "{e}");
+    for ring in [ring, integers] {
+        ok(sparring_semiring_free(ring));
+    }
+    ok(sparring_tensor_free(x));
+    ok(sparring_device_free(cpu));
+}

@@ -1,6 +1,7 @@
 //! Every operation of C is what the specification says: the cases of `oracle/`, through the exported functions.
 
 #[path = "../../../tests/oracle/objects.rs"]
+#[allow(dead_code, reason = "shared with the library's own doors")]
 mod objects;
 #[path = "oracle_operators.rs"]
 mod operators;
@@ -129,13 +130,17 @@ fn read(found: &Handle, like: &Table, scale: usize) -> Result<Table, String> {
 }
 
 /// A list of indices for C: now and then NULL for all of them, or a range, where they are one.
-struct List(Vec<u64>, Option<SparringIndices>);
+struct List {
+    /// What the indices of C point to.
+    _list: Vec<u64>,
+    given: Option<SparringIndices>,
+}
 
 impl List {
     fn new(indices: &[usize], n: usize, calls: usize) -> Self {
         let list: Vec<u64> = indices.iter().map(|&i| i as u64).collect();
         if calls.is_multiple_of(3) && indices.iter().copied().eq(0..n) {
-            return Self(list, None);
+            return Self { _list: list, given: None };
         }
         let step = |at: usize| indices[at + 1] as i64 - indices[at] as i64;
         let strided = calls % 3 == 1 && list.len() > 1 && (1..list.len() - 1).all(|at| step(at) == step(0));
@@ -144,10 +149,10 @@ impl List {
         } else {
             SparringIndices { list: list.as_ptr(), len: list.len() as u64, start: 0, step: 0 }
         };
-        Self(list, Some(given))
+        Self { _list: list, given: Some(given) }
     }
     fn get(&self) -> *const SparringIndices {
-        self.1.as_ref().map_or(null(), |x| &raw const *x)
+        self.given.as_ref().map_or(null(), |x| &raw const *x)
     }
 }
 

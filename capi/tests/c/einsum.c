@@ -42,10 +42,11 @@ static void batches(const SparringDevice *cpu)
 
     EXPECT_ERROR(sparring_einsum(cpu, "ij,jk->il", "plus_times", SPARRING_F64, layouts, operands, lengths, 2, NULL, NULL, &rows, c, 15),
                  SPARRING_FORMULA, "no operand has this index of the result\n  ij,jk->il\n          ^");
-    EXPECT_ERROR(sparring_einsum(cpu, "ij,jk->ik", "min_plus", SPARRING_F64, layouts, operands, lengths, 2, NULL, NULL, &rows, c, 15),
-                 SPARRING_UNSUPPORTED, "there is plus_times");
-    EXPECT_ERROR(sparring_einsum(cpu, "ij,jk->ik", "plus_times", SPARRING_I32, layouts, operands, lengths, 2, NULL, NULL, &rows, c, 15),
-                 SPARRING_TYPE, "type: SPARRING_I32");
+    /* Roads from i over j to k, in the first two squares. */
+    OK(sparring_einsum(cpu, "ij,jk->ik", "min_plus", SPARRING_F64, layouts, operands, lengths, 2, NULL, NULL, &rows, c, 15));
+    EXPECT(c[0] == 6 && c[1] == 7 && c[2] == 8 && c[3] == 9 && c[4] == -1 && c[14] == -1);
+    EXPECT_ERROR(sparring_einsum(cpu, "ij,jk->ik", "min_plus", SPARRING_COMPLEX_F64, layouts, operands, lengths, 2, NULL, NULL, &rows, c, 15),
+                 SPARRING_TYPE, "semiring 'min_plus' over complex_f64");
     EXPECT_ERROR(sparring_einsum(cpu, "ij,jk->ik", "plus_times", SPARRING_F64, layouts, operands, lengths, 2, NULL, NULL, &rows, c, 13),
                  SPARRING_LENGTH, "result: array under a layout: length is 13, expected 14");
     operands[1] = c + 14;

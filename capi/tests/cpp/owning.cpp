@@ -1,4 +1,5 @@
 // Every class and function of sparring.hpp: results, moves, errors. Says "ok".
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <iostream>
@@ -158,6 +159,57 @@ static void parts()
     EXPECT(refused(SPARRING_INDEX_RANGE, [&] { cpu.into(row).extract(a, {2}, {}); }).rfind("rows: index 2", 0) == 0);
 }
 
+// Operators that are lambdas.
+static void callables()
+{
+    const Device cpu("cpu", 2);
+    const auto a = Matrix::from_csr<double>(2, 2, {0, 2, 3}, {0, 1, 1}, {1, 2, 3});
+    using Values = std::vector<double>;
+    double step = 10;
+    const auto plus = BinaryOp::of<double>([step](double x, double y) { return x + y + step; }, "stepped");
+    const auto least = BinaryOp::of<double>([](double x, double y) { return x < y ? x : y; });
+    EXPECT(plus.describe() == "stepped" && least.describe() == "function" && least.type() == SPARRING_F64);
+    const Semiring ring(Monoid::of(least, 1e300), plus);
+    EXPECT((mxm(cpu, ring, a, a).csr<double>().values == Values{12, 13, 16}));
+    const auto even = UnaryOp::of<double>([](double x) { return static_cast<long>(x) % 2 == 0; });
+    EXPECT((even.type() == SPARRING_BOOL && select(cpu, even, a).csr<double>().values == Values{2}));
+    const auto moved = UnaryOp::of_index<double, std::int32_t>(
+        [](double x, std::uint64_t i, std::uint64_t j, std::int32_t s) { return x + 10.0 * i + 100.0 * j + s; });
+    EXPECT((apply(cpu, moved.with<std::int32_t>(-1), a).csr<double>().values == Values{0, 101, 112}));
+    EXPECT(refused(SPARRING_TYPE, [&] { Semiring(Monoid::of(least, 1e300), BinaryOp::of<float>([](float x, float y) {
+                                            return x * y;
+                                        })); }) == "mul: function gives SPARRING_F32, function takes SPARRING_F64");
+    // Mixed types, and a callable that owns something.
+    const std::vector<float> table = {0.5f, 2.0f};
+    const auto looked_up = BinaryOp::of<std::int8_t, std::int64_t>(
+        [table](std::int8_t x, std::int64_t y) { return x * table[static_cast<std::size_t>(y)]; });
+    const auto x = Vector::from_dense<std::int8_t>({3, 4});
+    const auto y = Vector::from_dense<std::int64_t>({1, 0});
+    Vector z(type_of<float>(), 2);
+    cpu.into(z).ewise_mult(looked_up, x, y);
+    EXPECT((z.entries<float>().values == std::vector<float>{6, 2}));
+}
+
+static void files(const std::string &folder)
+{
+    const Device cpu("cpu", 1);
+    const auto a = Matrix::from_csr<double>(2, 2, {0, 2, 3}, {0, 1, 1}, {1, 2, 3});
+    const std::string path = folder + ".svm";
+    const Labels classes({1.0, -2.5});
+    a.write(cpu, SPARRING_SVMLIGHT, path.c_str(), &classes);
+    Labels found(nullptr);
+    SparringFileOptions options = {};
+    options.columns = 3;
+    const auto b = Matrix::read(cpu, SPARRING_SVMLIGHT, type_of<std::int16_t>(), path.c_str(), options, &found);
+    EXPECT((b.ncols() == 3 && b.csr<std::int16_t>().values == std::vector<std::int16_t>{1, 2, 3}));
+    EXPECT((found.numbers() == std::vector<double>{1, -2.5} && found.rows()[1] == "-2.5"));
+    EXPECT(found.ids().empty() && found.columns().empty());
+    options.header = SPARRING_YES;
+    EXPECT(refused(SPARRING_ARGUMENT, [&] { Matrix::read(cpu, SPARRING_MAT, 0, "x.mat", options); }) ==
+           "options.columns: SPARRING_MAT has no option columns");
+    std::remove(path.c_str());
+}
+
 static void errors()
 {
     const Device cpu("cpu", 1);
@@ -184,8 +236,10 @@ static void errors()
     EXPECT(sparring_vector_free(raw) == SPARRING_OK);
 }
 
-int main()
+int main(int, char **arguments)
 {
+    callables();
+    files(arguments[0]);
     values();
     operations();
     parts();
