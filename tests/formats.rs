@@ -567,3 +567,68 @@ fn foreign_arrays_are_used_where_they_are() {
     drop((a, pattern));
     assert_eq!((Arc::strong_count(&row_ptr), Arc::strong_count(&col_idx)), (1, 1));
 }
+
+/// What is collected and read in a loop is what was given; `for` loops see the entries in order.
+#[test]
+fn entries_are_iterated_and_collected() {
+    let entries = [(0, 2, 5), (1, 0, 6), (1, 1, 7), (3, 2, 8)];
+    let a = entries.into_iter().collect::<Builder<i32>>().unique().unwrap();
+    assert_eq!(a.shape(), (4, 3));
+    assert!((&a).into_iter().map(|(i, j, x)| (i, j, *x)).eq(entries));
+    assert_eq!(a.iter().len(), 4);
+    let coo = a.to_coo().unwrap();
+    assert!((&coo).into_iter().map(|(i, j, x)| (i, j, *x)).eq(entries));
+    assert_eq!(a.extract_tuples().unwrap(), (vec![0, 1, 1, 3], vec![2, 0, 1, 2], vec![5, 6, 7, 8]));
+    for x in [
+        sparring::Vector::<i32>::new(40, vec![3, 30], vec![1, 2]).unwrap(),
+        sparring::Vector::<i32>::new(3, vec![0, 2], vec![1, 2]).unwrap(),
+        sparring::Vector::<i32>::full(vec![1, 2]).unwrap(),
+    ] {
+        let mut found = vec![];
+        for (i, x) in &x {
+            found.push((i, *x));
+        }
+        assert!(found.iter().map(|e| e.1).eq([1, 2]) && x.iter().len() == 2);
+        assert!(found.iter().all(|(i, v)| x.get(*i) == Some(v)));
+    }
+    let mut grown = Builder::<i32, u32>::new(1, 1).unwrap();
+    grown.extend([(2, 0, 1), (0, usize::MAX, 2)]);
+    assert!(matches!(grown.into_coo(), Err(Error::IndexOverflow { what: "columns", .. })));
+}
+
+/// Written by serde and read again, in every form; what is malformed is refused.
+#[cfg(feature = "serde")]
+#[test]
+fn serde_reads_what_it_wrote() {
+    fn again<X: serde::Serialize + serde::de::DeserializeOwned + PartialEq + std::fmt::Debug>(x: &X) -> String {
+        let text = serde_json::to_string(x).unwrap();
+        assert_eq!(serde_json::from_str::<X>(&text).unwrap(), *x);
+        text
+    }
+    let a = Csr::<f64>::new(2, 3, vec![0, 1, 3], vec![2, 0, 1], vec![5.0, 6.0, 7.5]).unwrap();
+    let text = again(&a);
+    assert_eq!(text, r#"{"nrows":2,"ncols":3,"rows":null,"row_ptr":[0,1,3],"col_idx":[2,0,1],"values":[5.0,6.0,7.5]}"#);
+    again(&Csr::<i64>::constant((3, 2), 7).unwrap());
+    let mut far = Csr::<i64, u64>::empty(1 << 50, 4).unwrap();
+    far.set(1 << 49, 3, 8).unwrap();
+    assert!(again(&far).contains(r#""rows":[562949953421312],"row_ptr":[0,1]"#));
+    again(&a.to_coo().unwrap());
+    again(&sparring::Vector::<i32>::new(40, vec![3, 30], vec![1, 2]).unwrap());
+    assert_eq!(
+        again(&sparring::Vector::<i32>::full(vec![1, 2]).unwrap()),
+        r#"{"len":2,"indices":null,"values":[1,2]}"#
+    );
+    again(&sparring::Dense::new(1, 2, vec![true, false]).unwrap());
+    for (from, to, says) in [
+        ("[2,0,1]", "[3,0,1]", "3"),
+        ("[0,1,3]", "[0,3,1]", ""),
+        ("[0,1,3]", "[0,1]", ""),
+        ("[5.0,", "[", "2"),
+        ("[2,0,1]", "[2,4294967295,1]", "4294967295"),
+    ] {
+        let e = serde_json::from_str::<Csr<f64>>(&text.replace(from, to)).unwrap_err().to_string();
+        assert!(e.contains(says), "{to}: {e}");
+    }
+    let short = r#"{"len":3,"indices":null,"values":[1,2]}"#;
+    assert!(serde_json::from_str::<sparring::Vector<i32>>(short).unwrap_err().to_string().contains("expected 3"));
+}

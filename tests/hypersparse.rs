@@ -265,3 +265,61 @@ fn kronecker_products_are_hypersparse() {
     assert_eq!((c.get(2 * n + 3, n - 1), c.get(n - 1, n), c.nnz()), (Some(&9), Some(&2), 4));
     assert!(matches!(cpu.kronecker(Minus::new(), &a, &a).eval(), Err(Error::IndexOverflow { .. })));
 }
+
+/// Entries one by one: they wait beside the rows, and are merged when these are read.
+#[test]
+fn entries_are_set_and_removed() {
+    let (rng, n) = (&mut Rng(5), 1 << 60);
+    let mut a: Csr<i64, u64> = draw(rng, n, 10);
+    let mut want = entries(&a);
+    let before = (a.clone(), want.clone());
+    for step in 0..300 {
+        let (i, j) = (spread(n, rng.below(6)), spread(n, rng.below(6)));
+        if rng.below(2) == 0 {
+            assert_eq!(a.set(i, j, step).unwrap(), want.insert((i, j), step));
+        } else {
+            assert_eq!(a.remove(i, j).unwrap(), want.remove(&(i, j)));
+        }
+        assert_eq!((a.nnz(), a.get(i, j), a.form()), (want.len(), want.get(&(i, j)), MatrixForm::Hypersparse));
+        if step % 7 == 0 {
+            assert_eq!(entries(&a), want, "step {step}");
+            let (rows, cols, values) = a.extract_tuples().unwrap();
+            let tuples = rows.iter().zip(&cols).map(|(i, j)| (*i as usize, *j as usize)).zip(values);
+            assert!(tuples.eq(want.iter().map(|(at, x)| (*at, *x))));
+        }
+    }
+    assert_eq!(entries(&before.0), before.1);
+    assert!(matches!(a.set(n, 0, 1), Err(Error::IndexRange { axis: "row", .. })));
+    assert!(matches!(a.set(0, n, 1), Err(Error::IndexRange { axis: "column", .. })));
+    assert_eq!(a.remove(n, n).unwrap(), None);
+}
+
+/// Parts, diagonals and numbers of rows.
+#[test]
+fn parts_are_those_of_a_map() {
+    let (cpu, rng, n) = (Cpu::with_threads(2).unwrap(), &mut Rng(6), 1 << 60);
+    for _ in 0..20 {
+        let a: Csr<i64, u64> = draw(rng, n, 12);
+        let want = entries(&a);
+        // Its rows are all there, so none is listed.
+        let cols: Vec<usize> = (0..6).map(|at| spread(n, at)).rev().collect();
+        let c = cpu.extract_matrix(&a, .., cols.clone()).eval().unwrap();
+        let found: Entries = c.iter().map(|(i, q, x)| ((i, cols[q]), *x)).collect();
+        assert_eq!((found, c.shape()), (want.clone(), (n, 6)));
+        let k = (n / 2) as i64;
+        let on = |k: i64| want.iter().filter(move |((i, j), _)| *j as i64 - *i as i64 == k);
+        for k in [0, 1, k, -k] {
+            let diagonal = places(&cpu.diagonal(&a, k).eval().unwrap());
+            assert_eq!(diagonal, on(k).map(|((i, j), x)| (*i.min(j), *x)).collect::<Places>());
+        }
+        let mut counts = Places::new();
+        want.keys().for_each(|(i, _)| *counts.entry(*i).or_default() += 1);
+        assert_eq!(places(&cpu.count_rows(&a).eval().unwrap()), counts);
+        let least = |i: usize| {
+            let row = want.range((i, 0)..=(i, usize::MAX));
+            row.min_by_key(|((_, j), x)| (**x, *j)).map(|((_, j), _)| *j as i64)
+        };
+        let argmin = counts.keys().filter_map(|&i| Some((i, least(i)?))).collect::<Places>();
+        assert_eq!(places(&cpu.argmin_rows(&a).eval().unwrap()), argmin);
+    }
+}

@@ -37,6 +37,12 @@ fn table<T: Num, I: Index>(a: &Csr<T, I>) -> Table<T> {
     found
 }
 
+/// Zeros, for masks that go by values; finite, so that no sum is NaN, which no table equals.
+fn finite<T: Num + Draw>(rng: &mut Rng) -> T {
+    let x = if rng.below(3) == 0 { T::ZERO } else { T::draw(rng) };
+    if x.wrapping_sub(x) == T::ZERO { x } else { T::ONE }
+}
+
 /// A matrix without entries, with one, few, some, nearly all, all; its rows sorted or not.
 fn draw<T: Num + Draw, I: Index>(rng: &mut Rng, (m, n): Shape) -> Csr<T, I> {
     let percent = [0, 1, 3, 8, 40, 97, 100][rng.below(7)];
@@ -50,9 +56,7 @@ fn draw<T: Num + Draw, I: Index>(rng: &mut Rng, (m, n): Shape) -> Csr<T, I> {
         }
         for j in row {
             cols.push(I::cast(j));
-            // Zeros, for masks that go by values; finite, so that no sum is NaN, which no table equals.
-            let x = if rng.below(3) == 0 { T::ZERO } else { T::draw(rng) };
-            values.push(if x.wrapping_sub(x) == T::ZERO { x } else { T::ONE });
+            values.push(finite(rng));
         }
         row_ptr.push(cols.len());
     }
@@ -160,6 +164,22 @@ fn written_in_every_way<T: Num + Draw, I: Index>(cpu: &Cpu, shape: Shape, seed: 
     for step in 0..steps {
         if rng.below(5) == 0 {
             clones.push((c.clone(), want.clone()));
+        }
+        // Entries that are set or removed one by one, in which the next operation finds the matrix.
+        if rng.below(3) == 0 && m * n > 0 {
+            for _ in 0..1 + rng.below(6) {
+                let (p, x) = (rng.below(m * n), (rng.below(3) > 0).then(|| finite(rng)));
+                let before = match x {
+                    Some(x) => c.set(p / n, p % n, x).unwrap(),
+                    None => c.remove(p / n, p % n).unwrap(),
+                };
+                assert_eq!(before, want[p], "place {p}, step {step} from {seed}");
+                want[p] = x;
+                assert_eq!((c.get(p / n, p % n).copied(), c.nnz()), (x, want.iter().flatten().count()));
+            }
+            if rng.below(3) == 0 {
+                clones.push((c.clone(), want.clone()));
+            }
         }
         let (mut t, mask): (Csr<T, I>, Csr<T, I>) = (draw(rng, shape), draw(rng, shape));
         if rng.below(4) == 0 {

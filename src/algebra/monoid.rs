@@ -2,7 +2,8 @@
 
 use std::f64::consts::LN_2;
 
-use super::{BinaryOp, Int, Machine, Num, Number, Real, V};
+use super::words::zero;
+use super::{BinaryOp, Int, Machine, Num, Number, Real, V, Value};
 use crate::op;
 
 /// An associative, commutative operator with an identity.
@@ -66,7 +67,7 @@ pub MaxFromZero<T: Num> (a, b) -> T { a.max(b) } identity T::ZERO, terminal T::T
 op! { /// Any of the values: here the last one met.
 ///
 /// The identity, 0, is one on the left only: whoever folds in parts must leave empty parts out.
-pub Any<T: Number> (a, b) -> T { b } identity T::ZERO }
+pub Any<T: Value> (a, b) -> T { b } identity zero() }
 
 op! { /// Logical or of truth values; a monoid on bool.
 pub Lor<T: Number> (a, b) -> bool { a.nonzero() | b.nonzero() } }

@@ -113,7 +113,7 @@ pub(crate) unsafe fn from_words<T: Value>(x: Vec<T::Word>) -> Vec<T> {
 
 /// The value whose bytes are all 0: 0, `false`, or a struct of these.
 #[inline(always)]
-pub(crate) fn zero<T: Value>() -> T {
+pub(crate) const fn zero<T: Value>() -> T {
     // SAFETY: zeros are a value of every type of numbers and of bool, and a struct is its fields (`Value`'s promise).
     unsafe { std::mem::zeroed() }
 }

@@ -7,6 +7,7 @@
 mod append;
 #[cfg(target_os = "linux")]
 mod available;
+mod explain;
 mod group;
 mod memory;
 mod pair;
@@ -27,6 +28,7 @@ use rayon::slice::ParallelSliceMut;
 use crate::{Error, Result};
 
 pub(crate) use append::{append_blocks, append_both, append_both_as_left};
+pub(crate) use explain::{explained, note};
 pub(crate) use group::{Digit, Grouped, binned, grouped, order_by};
 use memory::advise_huge_pages;
 pub(crate) use memory::{

@@ -192,7 +192,7 @@ fn constant<X: Collection>(
     let t: Object = if is_vector {
         Vector::constant_at(s, part.rows, part.shape.0)?.into()
     } else {
-        let (rows, cols) = (distinct(part.rows, "rows", part.shape.0)?, distinct(part.cols, "cols", part.shape.1)?);
+        let (rows, cols) = (part.rows.distinct("rows", part.shape.0)?, part.cols.distinct("cols", part.shape.1)?);
         let shape = (rows.len(part.shape.0), cols.len(part.shape.1));
         let full = Matrix::constant(s, shape)?;
         machine.run(&Call::unary(Op::Place(&rows, &cols, part.shape), &full))?
@@ -203,17 +203,6 @@ fn constant<X: Collection>(
             machine.run(&Call::unary(Op::Identity, t.operand()?).mask(mask.operand_of(), complement))
         }
     }
-}
-
-/// The list without repeats.
-fn distinct(list: &IndexList, name: &'static str, dimension: usize) -> Result<IndexList> {
-    if list.check(name, dimension)?.no_repeats(name).is_ok() {
-        return Ok(list.clone());
-    }
-    let mut list = list.to_vec(name, dimension)?;
-    list.sort_unstable();
-    list.dedup();
-    Ok(list.into())
 }
 
 /// A vector as a matrix of one row or one column.

@@ -45,9 +45,76 @@ impl Matrix {
         let ty = self.ty();
         with_type!(ty, T => Ok(self.csr::<T>().and_then(|a| a.get(i, j)).map(|&x| Scalar::from(x))), Err(not_made(ty)))
     }
+    /// Gives (i, j) the value (`GrB_Matrix_setElement`). The matrix is in the processor's memory.
+    ///
+    /// Entries that are set or removed wait until the matrix is read: n of them cost O(n log n), and the next read
+    /// O(rows + entries) once; see [`Csr::set`].
+    /// ```
+    /// use sparring::algebra::Type;
+    /// use sparring::runtime::{Matrix, Scalar};
+    /// let mut a = Matrix::empty(Type::I32, 3, 3)?;
+    /// a.set(2, 1, 5)?;
+    /// a.set(0, 2, 7)?;
+    /// a.remove(2, 1)?;
+    /// assert_eq!((a.nnz(), a.get(0, 2)?, a.get(2, 1)?), (1, Some(Scalar::from(7)), None));
+    /// assert_eq!(a.csr::<i32>().unwrap().col_idx(), [2]);
+    /// # Ok::<(), sparring::Error>(())
+    /// ```
+    /// # Errors
+    /// [`Error::IndexRange`] outside of the matrix; [`Error::Argument`] for a value of another type, or a matrix on a
+    /// GPU; [`Error::OutOfMemory`].
+    pub fn set(&mut self, i: usize, j: usize, x: impl Into<Scalar>) -> Result<()> {
+        let (x, (nrows, ncols)) = (x.into(), self.shape());
+        check("row", i, nrows)?;
+        check("column", j, ncols)?;
+        if x.ty() != self.ty() {
+            let message = format!("it is {}, the matrix's values are {}", x.ty(), self.ty());
+            return Err(Error::Argument { name: "x", message });
+        }
+        self.edit(i, j, Some(x.slice()))
+    }
+    /// Removes the entry at (i, j), if there is one (`GrB_Matrix_removeElement`).
+    /// # Errors
+    /// As for [`set`](Self::set).
+    pub fn remove(&mut self, i: usize, j: usize) -> Result<()> {
+        let (nrows, ncols) = self.shape();
+        check("row", i, nrows)?;
+        check("column", j, ncols)?;
+        self.edit(i, j, None)
+    }
+    /// Rows, columns and values of the entries, row by row (`GrB_Matrix_extractTuples`).
+    ///
+    /// Cost: O(rows + entries).
+    /// ```
+    /// use sparring::{Csr, runtime::Matrix};
+    /// let a = Matrix::from(Csr::<i32>::new(2, 3, vec![0, 1, 3], vec![2, 0, 1], vec![5, 6, 7])?);
+    /// let (rows, cols, values) = a.extract_tuples()?;
+    /// assert_eq!((rows, cols, values.slice().get::<i32>()), (vec![0, 1, 1], vec![2, 0, 1], Some(&[5, 6, 7][..])));
+    /// # Ok::<(), sparring::Error>(())
+    /// ```
+    /// # Errors
+    /// [`Error::IndexOverflow`] for a row that 32 bits cannot name; [`Error::Argument`] for a matrix on a GPU;
+    /// [`Error::OutOfMemory`]; [`Error::Unsupported`] for structs.
+    pub fn extract_tuples(&self) -> Result<(Vec<u32>, Vec<u32>, Array)> {
+        if !self.is_on_host() {
+            return Err(elsewhere("matrix"));
+        }
+        let ty = self.ty();
+        with_type!(ty, T => {
+            let a = self.csr::<T>().ok_or_else(|| not_made(ty))?;
+            let (rows, cols, values) = a.extract_tuples()?;
+            Ok((rows, cols, Array::of(values)))
+        }, Err(not_made(ty)))
+    }
 }
 
 impl Vector {
+    /// Indices and values of the entries, indices increasing (`GrB_Vector_extractTuples`): [`entries`](Self::entries).
+    /// # Errors
+    /// As there.
+    pub fn extract_tuples(&self) -> Result<(Vec<u32>, Array)> {
+        self.entries()
+    }
     /// The vector of `len` indices without entries, of values of a type.
     /// # Errors
     /// Those of [`Vector::empty`](crate::Vector::empty); [`Error::Unsupported`] for structs.

@@ -11,7 +11,7 @@ use crate::kernels::{Operand, precompiled, with_type};
 use crate::num_complex::Complex;
 use crate::ops::by_formula::{Move, assigned, filled_where, moved, put_over};
 use crate::par::Threads;
-use crate::sparse::{Combine, IndexList, MaskSpec, MatrixPattern};
+use crate::sparse::{Combine, Described, IndexList, MaskSpec, MatrixPattern};
 use crate::{Csr, Error, Pattern, Result};
 
 /// A sparse matrix whose type is known at run time, in the memory of the processor or of a GPU. Cloning it copies
@@ -43,7 +43,11 @@ trait Held: Any + Send + Sync + std::fmt::Debug {
     /// Another handle of the same matrix.
     fn another(&self) -> Arc<dyn Held>;
     /// The places of the entries, in the form that they have.
-    fn structure(&self) -> MatrixPattern;
+    fn structure(&self) -> Result<MatrixPattern>;
+    /// Puts an entry, a single value of its type, at (i, j) within its shape, or takes away the one that is there.
+    fn edit(&mut self, i: usize, j: usize, x: Option<Slice<'_>>) -> Result<()>;
+    /// Shape, entries and form in words.
+    fn described(&self) -> String;
     /// Whether it is a bitmap or full.
     fn has_places(&self) -> bool;
     /// The entries by their places.
@@ -95,8 +99,18 @@ impl<T: Value> Held for Csr<T> {
     fn another(&self) -> Arc<dyn Held> {
         Arc::new(self.clone())
     }
-    fn structure(&self) -> MatrixPattern {
-        self.matrix_pattern()
+    fn structure(&self) -> Result<MatrixPattern> {
+        Ok(self.settled()?.matrix_pattern())
+    }
+    fn edit(&mut self, i: usize, j: usize, x: Option<Slice<'_>>) -> Result<()> {
+        match x.map(|x| x.get::<T>().and_then(<[T]>::first)) {
+            Some(Some(&x)) => self.set(i, j, x).map(drop),
+            Some(None) => Err(elsewhere("matrix")),
+            None => Csr::remove(self, i, j).map(drop),
+        }
+    }
+    fn described(&self) -> String {
+        Described::described(self)
     }
     fn has_places(&self) -> bool {
         self.as_places().is_some()
@@ -301,7 +315,16 @@ impl Matrix {
     }
     /// The places of the entries, in the form that they have.
     pub(super) fn structure(&self) -> Result<MatrixPattern> {
-        Ok(self.held()?.structure())
+        self.held()?.structure()
+    }
+    /// Shape, entries and form in words.
+    pub(super) fn described(&self) -> String {
+        let (m, n) = self.shape();
+        self.held().map_or_else(|_| format!("{m}×{n} with {} entries elsewhere", self.nnz()), |held| held.described())
+    }
+    /// Puts an entry, a single value of its type, at (i, j) within its shape, or takes away the one that is there.
+    pub(super) fn edit(&mut self, i: usize, j: usize, x: Option<Slice<'_>>) -> Result<()> {
+        self.held_mut()?.edit(i, j, x)
     }
     /// Whether it is a bitmap or full, and on the host.
     pub(super) fn has_places(&self) -> bool {

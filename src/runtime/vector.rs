@@ -9,7 +9,7 @@ use crate::algebra::{Array, Type, Value};
 use crate::kernels::{precompiled, with_type};
 use crate::ops::by_formula::{AnyVector, View};
 use crate::par::{Threads, collected};
-use crate::sparse::{Combine, IndexList, MaskSpec, VectorPattern};
+use crate::sparse::{Combine, Described, IndexList, MaskSpec, VectorPattern};
 use crate::{Error, Result};
 
 /// A vector whose type is known at run time, with entries at some places or at all, in the memory of the processor or
@@ -136,6 +136,10 @@ impl Vector {
             return Ok(());
         }
         self.held_mut()?.put(threads, t.view()?, combine)
+    }
+    /// Length, entries and form in words.
+    pub(super) fn described(&self) -> String {
+        self.view().map_or_else(|_| format!("{} places elsewhere", self.len()), |view| view.pattern().described())
     }
     /// Type of the values.
     #[must_use]

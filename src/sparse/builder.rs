@@ -21,6 +21,53 @@ pub struct Builder<T, I: Index = u32> {
     rows: Vec<I>,
     cols: Vec<I>,
     values: Vec<T>,
+    refused: Option<Refused>,
+}
+
+/// Why an entry that was collected is not there.
+#[derive(Clone, Copy, Debug)]
+enum Refused {
+    Overflow { what: &'static str, needed: usize },
+    Memory { entries: usize },
+}
+
+/// The smallest matrix that has these entries (i, j, x). An index or a number of entries that is too large is an error
+/// of what ends the builder.
+///
+/// ```
+/// use sparring::sparse::Builder;
+/// let a = [(1, 2, 0.5), (0, 0, 2.0)].into_iter().collect::<Builder<f64>>().unique()?;
+/// assert_eq!((a.shape(), a.get(1, 2)), ((2, 3), Some(&0.5)));
+/// let far = [(0, usize::MAX, 1.0)].into_iter().collect::<Builder<f64>>();
+/// assert!(far.unique().is_err());
+/// # Ok::<(), sparring::Error>(())
+/// ```
+impl<T: Value, I: Index> FromIterator<(usize, usize, T)> for Builder<T, I> {
+    fn from_iter<E: IntoIterator<Item = (usize, usize, T)>>(entries: E) -> Self {
+        let mut made = Self { nrows: 0, ncols: 0, rows: vec![], cols: vec![], values: vec![], refused: None };
+        made.extend(entries);
+        made
+    }
+}
+/// The matrix grows to have these entries.
+impl<T: Value, I: Index> Extend<(usize, usize, T)> for Builder<T, I> {
+    fn extend<E: IntoIterator<Item = (usize, usize, T)>>(&mut self, entries: E) {
+        for (i, j, x) in entries {
+            if self.refused.is_some() {
+                return;
+            }
+            let grown = |index: usize| index.checked_add(1).filter(|&n| n <= I::MAX_LEN);
+            let overflow = |what, index: usize| Refused::Overflow { what, needed: index.saturating_add(1) };
+            match (grown(i), grown(j)) {
+                (Some(m), Some(n)) => (self.nrows, self.ncols) = (self.nrows.max(m), self.ncols.max(n)),
+                (None, _) => self.refused = Some(overflow("rows", i)),
+                (_, None) => self.refused = Some(overflow("columns", j)),
+            }
+            if self.refused.is_none() && self.push(i, j, x).is_err() {
+                self.refused = Some(Refused::Memory { entries: self.values.len() + 1 });
+            }
+        }
+    }
 }
 
 impl<T: Value, I: Index> Builder<T, I> {
@@ -40,7 +87,7 @@ impl<T: Value, I: Index> Builder<T, I> {
     pub fn new(nrows: usize, ncols: usize) -> Result<Self> {
         check_nrows::<I>(nrows)?;
         check_ncols::<I>(ncols)?;
-        Ok(Self { nrows, ncols, rows: Vec::new(), cols: Vec::new(), values: Vec::new() })
+        Ok(Self { nrows, ncols, rows: Vec::new(), cols: Vec::new(), values: Vec::new(), refused: None })
     }
     /// Makes room for `additional` more entries.
     /// # Errors
@@ -71,6 +118,15 @@ impl<T: Value, I: Index> Builder<T, I> {
         self.values.push(x);
         Ok(())
     }
+    fn check(&self) -> Result<()> {
+        match self.refused {
+            None => Ok(()),
+            Some(Refused::Overflow { what, needed }) => {
+                Err(Error::IndexOverflow { what, needed: needed as u128, max: I::MAX_LEN as u128 })
+            }
+            Some(Refused::Memory { entries }) => Err(out_of_memory::<(I, I, T)>("entries", entries)),
+        }
+    }
     /// Entries so far, repeats counted.
     pub fn len(&self) -> usize {
         self.values.len()
@@ -94,8 +150,10 @@ impl<T: Value, I: Index> Builder<T, I> {
     }
     /// The entries as a list.
     /// # Errors
-    /// None for what [`push`](Self::push) has checked.
+    /// None for what [`push`](Self::push) has checked; [`Error::IndexOverflow`], [`Error::OutOfMemory`] for entries that
+    /// were collected.
     pub fn into_coo(self) -> Result<Coo<T, I>> {
+        self.check()?;
         Coo::new(self.nrows, self.ncols, self.rows, self.cols, self.values)
     }
 
@@ -112,7 +170,8 @@ impl<T: Value, I: Index> Builder<T, I> {
     /// # Ok::<(), sparring::Error>(())
     /// ```
     pub fn finish_hyper<O: Monoid<Out = T>>(self, duplicates: O) -> Result<HyperCsr<T, I>> {
-        let Self { nrows, ncols, rows: mut row_of, cols, values } = self;
+        self.check()?;
+        let Self { nrows, ncols, rows: mut row_of, cols, values, .. } = self;
         // Rows in the order of their first mention, then by index.
         let full = |n: usize| move |_| out_of_memory::<(I, I)>("a map of rows", n);
         let mut place: HashMap<I, I> = HashMap::new();

@@ -14,13 +14,36 @@ impl<T: Value, I: Index> Csr<T, I> {
     /// # Errors
     /// [`Error::IndexOverflow`] if nrows does not fit `I`, [`Error::OutOfMemory`].
     pub fn to_coo(&self) -> Result<Coo<T, I>> {
+        let (rows, cols, values) = self.extract_tuples()?;
+        Coo::new(self.nrows(), self.ncols(), rows, cols, values)
+    }
+
+    /// Rows, columns and values of the entries, row by row (`GrB_Matrix_extractTuples`).
+    ///
+    /// Cost: O(nnz), and O(nrows) unless it is hypersparse.
+    /// ```
+    /// use sparring::Csr;
+    /// let a = Csr::<f64>::new(2, 3, vec![0, 1, 3], vec![2, 0, 1], vec![5.0, 6.0, 7.0])?;
+    /// assert_eq!(a.extract_tuples()?, (vec![0, 1, 1], vec![2, 0, 1], vec![5.0, 6.0, 7.0]));
+    /// # Ok::<(), sparring::Error>(())
+    /// ```
+    /// # Errors
+    /// [`Error::IndexOverflow`] if nrows does not fit `I`, [`Error::OutOfMemory`].
+    pub fn extract_tuples(&self) -> Result<(Vec<I>, Vec<I>, Vec<T>)> {
         check_nrows::<I>(self.nrows())?;
         let mut rows = reserved(self.nnz(), "row indices")?;
-        for i in 0..self.nrows() {
-            rows.resize(self.row_ptr()[i + 1], I::cast(i));
+        if let Some(stored) = self.settled()?.as_hyper() {
+            let ptr = stored.rows().pattern.row_ptr();
+            for (r, &label) in stored.labels().iter().enumerate() {
+                rows.resize(ptr[r + 1], label);
+            }
+        } else {
+            let ptr = self.compressed()?.row_ptr();
+            for i in 0..self.nrows() {
+                rows.resize(ptr[i + 1], I::cast(i));
+            }
         }
-        let (cols, values) = (copied(self.col_idx(), "column indices")?, copied(self.values(), "values")?);
-        Coo::new(self.nrows(), self.ncols(), rows, cols, values)
+        Ok((rows, copied(self.col_idx(), "column indices")?, copied(self.values(), "values")?))
     }
 
     /// Every place's value, `absent` where there is no entry.

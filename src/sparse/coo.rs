@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::entries::CooEntries;
 use super::hyper_form::suits_hyper;
 use super::placed::placed;
 use crate::algebra::{Host, Monoid, V, Value};
@@ -144,4 +145,12 @@ fn stored<I: Index>(row_of: &[I]) -> Result<Stored<I>> {
     let mut rows = reserved(row_of.len(), "rows")?;
     rows.extend(row_of.iter().map(|i| labels.binary_search(i).map_or(I::LAST, I::cast)));
     Ok(Stored { labels, rows })
+}
+
+impl<'a, T: Value, I: Index> IntoIterator for &'a Coo<T, I> {
+    type Item = (usize, usize, &'a T);
+    type IntoIter = CooEntries<'a, T, I>;
+    fn into_iter(self) -> CooEntries<'a, T, I> {
+        CooEntries::new(self.parts())
+    }
 }

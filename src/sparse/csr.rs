@@ -2,6 +2,8 @@
 
 use std::sync::{Arc, OnceLock};
 
+use super::edits::{Base, Edited};
+use super::entries::MatrixEntries;
 use super::hyper_rows::HyperRows;
 use super::other_form::{Form, OtherForm};
 use super::row_major::RowMajor;
@@ -171,8 +173,31 @@ impl<T, I: Index> Csr<T, I> {
     pub(crate) fn as_hyper(&self) -> Option<&HyperRows<T, I>> {
         match &self.other.as_ref()?.form {
             Form::Hyper(rows) => Some(rows),
-            Form::RowMajor(_) => None,
+            // Rows that cannot be made for want of memory are asked for again as compressed ones, which is an error.
+            Form::Edited(edited) if edited.is_hyper() => match edited.merged() {
+                Ok(Base::Hyper(rows)) => Some(rows),
+                _ => None,
+            },
+            Form::RowMajor(_) | Form::Edited(_) => None,
         }
+    }
+    /// The matrix, after entries that wait beside its rows are merged.
+    ///
+    /// Cost: O(1), or that of merging.
+    /// # Errors
+    /// [`Error::OutOfMemory`].
+    pub(crate) fn settled(&self) -> Result<&Self> {
+        match self.other.as_ref().map(|other| &other.form) {
+            Some(Form::Edited(edited)) if edited.is_hyper() => edited.merged().map(|_| self),
+            Some(Form::Edited(_)) => self.compressed(),
+            _ => Ok(self),
+        }
+    }
+    /// What waits beside its rows, for change; the rows made of it are out of date then.
+    pub(super) fn edited_mut(&mut self) -> Option<&mut Edited<T, I>> {
+        let Some(OtherForm { form: Form::Edited(edited), .. }) = &mut self.other else { return None };
+        self.rows.take();
+        Some(edited)
     }
     /// The entries row by row, and which rows these are if not all.
     #[inline]
@@ -232,6 +257,8 @@ impl<T, I: Index> Csr<T, I> {
         match self.other.as_ref().map(|other| &other.form) {
             None => MatrixForm::Rows,
             Some(Form::Hyper(_)) => MatrixForm::Hypersparse,
+            Some(Form::Edited(edited)) if edited.is_hyper() => MatrixForm::Hypersparse,
+            Some(Form::Edited(_)) => MatrixForm::Rows,
             Some(Form::RowMajor(x)) if x.nnz() < x.places() => MatrixForm::Bitmap,
             Some(Form::RowMajor(_)) => MatrixForm::Full,
         }
@@ -298,13 +325,9 @@ impl<T, I: Index> Csr<T, I> {
         (&pattern.col_idx()[range.clone()], &values[range])
     }
     /// Entries as (row, column, value), row by row.
-    pub fn iter(&self) -> impl Iterator<Item = (usize, usize, &T)> + '_ {
+    pub fn iter(&self) -> MatrixEntries<'_, T, I> {
         let (Rows { pattern, values }, labels) = self.by_stored_rows();
-        (0..pattern.nrows()).flat_map(move |r| {
-            let i = labels.map_or(r, |labels| labels[r].get());
-            let range = pattern.row_ptr()[r]..pattern.row_ptr()[r + 1];
-            pattern.col_idx()[range.clone()].iter().zip(&values[range]).map(move |(j, x)| (i, j.get(), x))
-        })
+        MatrixEntries::new(pattern, values, labels)
     }
     /// The value at (i, j), or `None` where there is no entry (or no such place).
     pub fn get(&self, i: usize, j: usize) -> Option<&T> {
@@ -345,5 +368,13 @@ impl<T, I: Index> Csr<T, I> {
         let mut values = super::reserved(rows.values.len(), "values")?;
         values.extend(rows.values.iter().map(f));
         Csr::with_pattern(Arc::clone(&rows.pattern), values)
+    }
+}
+
+impl<'a, T, I: Index> IntoIterator for &'a Csr<T, I> {
+    type Item = (usize, usize, &'a T);
+    type IntoIter = MatrixEntries<'a, T, I>;
+    fn into_iter(self) -> MatrixEntries<'a, T, I> {
+        self.iter()
     }
 }

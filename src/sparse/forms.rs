@@ -35,7 +35,10 @@ impl<T, I: Index> Csr<T, I> {
                 MatrixPattern::of_places(self.shape(), places.entries.places().clone())
             }
             Some(other_form::Form::Hyper(rows)) => MatrixPattern::of_hyper(rows.pattern()),
-            None => self.pattern().clone().into(),
+            Some(other_form::Form::Edited(_)) | None => match self.as_hyper() {
+                Some(rows) => MatrixPattern::of_hyper(rows.pattern()),
+                None => self.pattern().clone().into(),
+            },
         }
     }
 }
@@ -55,6 +58,7 @@ impl<T: Value, I: Index> Csr<T, I> {
         let compress = |form: &other_form::Form<T, I>| match form {
             other_form::Form::RowMajor(places) => places.compress(),
             other_form::Form::Hyper(rows) => rows.compress(),
+            other_form::Form::Edited(edited) => edited.compress(),
         };
         Ok(Self::of_other(OtherForm { form: other_form::Form::RowMajor(form), compress }))
     }
@@ -62,7 +66,7 @@ impl<T: Value, I: Index> Csr<T, I> {
     pub(crate) fn as_places(&self) -> Option<&Vector<T, I>> {
         match &self.other.as_ref()?.form {
             other_form::Form::RowMajor(places) => Some(&places.entries),
-            other_form::Form::Hyper(_) => None,
+            other_form::Form::Hyper(_) | other_form::Form::Edited(_) => None,
         }
     }
     /// The entries by their places.
@@ -74,7 +78,7 @@ impl<T: Value, I: Index> Csr<T, I> {
         if let Some(places) = self.as_places() {
             return Ok(places.clone());
         }
-        if self.pattern().is_sorted() {
+        if self.compressed()?.pattern().is_sorted() {
             let places = places_of_rows(self.pattern())?;
             return Ok(Vector::with_pattern(places.into(), copied(self.values(), "values")?));
         }
@@ -108,7 +112,10 @@ impl<T: Value, I: Index> Csr<T, I> {
         if self.shape() != t.shape() {
             return Err(Error::Shape { op: "ewise_add", lhs: self.shape(), rhs: t.shape() });
         }
-        if self.other.is_none() && self.suits_places(t.nnz()) {
+        self.settled()?;
+        t.settled()?;
+        let is_rows = self.as_places().is_none() && self.as_hyper().is_none();
+        if is_rows && self.suits_places(t.nnz()) {
             // What has no memory for a bitmap stays as it is.
             if let Ok(mut entries) = self.to_places(threads)
                 && entries.spread().is_ok()

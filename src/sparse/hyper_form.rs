@@ -34,7 +34,7 @@ impl<T, I: Index> Csr<T, I> {
         }
         let compress = |form: &Form<T, I>| match form {
             Form::Hyper(rows) => rows.compress(),
-            Form::RowMajor(_) => unreachable!("a matrix that was made of hypersparse rows"),
+            Form::RowMajor(_) | Form::Edited(_) => unreachable!("a matrix that was made of hypersparse rows"),
         };
         Ok(Self::of_other(OtherForm { form: Form::Hyper(rows), compress }))
     }

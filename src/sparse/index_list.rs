@@ -1,6 +1,6 @@
 //! Lists of rows or columns: all, a range with a stride, or any list, in any order and with repeats.
 
-use std::ops::Range;
+use std::ops::{Range, RangeFull};
 use std::sync::Arc;
 
 use crate::{Error, Result};
@@ -14,6 +14,7 @@ use crate::{Error, Result};
 /// assert_eq!(IndexList::all().to_vec("rows", 3)?, [0, 1, 2]);
 /// assert_eq!(IndexList::from(1..3).to_vec("rows", 3)?, [1, 2]);
 /// assert_eq!(IndexList::strided(4, -2, 3).to_vec("rows", 5)?, [4, 2, 0]);
+/// assert_eq!(IndexList::from(..), IndexList::all());
 /// let error = IndexList::from(vec![0, 7]).to_vec("rows", 5).unwrap_err().to_string();
 /// assert_eq!(error, "rows: index 7 at position 1 of the list, of a dimension of 5");
 /// # Ok::<(), sparring::Error>(())
@@ -92,6 +93,18 @@ impl IndexList {
             },
         }
     }
+    /// The same list, each index once and in order, where some index is in it twice.
+    /// # Errors
+    /// [`Error::ListIndex`] for an index that is not below the dimension; [`Error::OutOfMemory`].
+    pub(crate) fn distinct(&self, name: &'static str, dimension: usize) -> Result<Self> {
+        if self.check(name, dimension)?.no_repeats(name).is_ok() {
+            return Ok(self.clone());
+        }
+        let mut list = self.to_vec(name, dimension)?;
+        list.sort_unstable();
+        list.dedup();
+        Ok(list.into())
+    }
     /// The indices, of a dimension; `name` stands in the error.
     /// # Errors
     /// [`Error::ListIndex`] for an index that is not below the dimension; [`Error::OutOfMemory`].
@@ -147,6 +160,17 @@ impl Checked<'_> {
     }
 }
 
+/// `..` is [`all`](IndexList::all).
+impl From<RangeFull> for IndexList {
+    fn from(_: RangeFull) -> Self {
+        Self::all()
+    }
+}
+impl From<&IndexList> for IndexList {
+    fn from(list: &IndexList) -> Self {
+        list.clone()
+    }
+}
 impl From<Range<usize>> for IndexList {
     fn from(range: Range<usize>) -> Self {
         Self::strided(range.start, 1, range.len())
@@ -154,6 +178,11 @@ impl From<Range<usize>> for IndexList {
 }
 impl From<Vec<usize>> for IndexList {
     fn from(list: Vec<usize>) -> Self {
+        Self(Kind::List(list.into()))
+    }
+}
+impl<const N: usize> From<[usize; N]> for IndexList {
+    fn from(list: [usize; N]) -> Self {
         Self(Kind::List(list.into()))
     }
 }

@@ -1,5 +1,6 @@
 //! The forms that a matrix may have instead of compressed rows.
 
+use super::edits::Edited;
 use super::hyper_rows::HyperRows;
 use super::row_major::RowMajor;
 use super::rows::Rows;
@@ -10,6 +11,8 @@ use crate::{Index, Result};
 pub(super) enum Form<T, I: Index> {
     RowMajor(RowMajor<T, I>),
     Hyper(HyperRows<T, I>),
+    /// Compressed or hypersparse rows, with entries that were set or removed since.
+    Edited(Edited<T, I>),
 }
 
 /// A matrix of another form.
@@ -28,6 +31,7 @@ impl<T, I: Index> Clone for OtherForm<T, I> {
         let form = match &self.form {
             Form::RowMajor(places) => Form::RowMajor(places.clone()),
             Form::Hyper(rows) => Form::Hyper(rows.clone()),
+            Form::Edited(edited) => Form::Edited(edited.clone()),
         };
         Self { form, compress: self.compress }
     }
@@ -38,18 +42,21 @@ impl<T, I: Index> Form<T, I> {
         match self {
             Self::RowMajor(places) => places.shape(),
             Self::Hyper(rows) => rows.shape(),
+            Self::Edited(edited) => edited.shape(),
         }
     }
     pub(super) fn nnz(&self) -> usize {
         match self {
             Self::RowMajor(places) => places.nnz(),
             Self::Hyper(rows) => rows.nnz(),
+            Self::Edited(edited) => edited.nnz(),
         }
     }
     pub(super) fn get(&self, i: usize, j: usize) -> Option<&T> {
         match self {
             Self::RowMajor(places) => places.get(i, j),
             Self::Hyper(rows) => rows.get(i, j),
+            Self::Edited(edited) => edited.get(i, j),
         }
     }
 }

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use super::bitmap::{Bitmap, ones};
-use super::vector_pattern::{Form, Indices, VectorPattern};
+use super::entries::VectorEntries;
+use super::vector_pattern::{Indices, VectorPattern};
 use super::vector_target::{Combine, NEW, Source, Target};
 use super::vector_write::{conform, put, retain, spread};
 use super::{BitmapVec, MaskSpec, SparseVec, copied, reserved};
@@ -183,9 +184,14 @@ impl<T: Value, I: Index> Vector<T, I> {
         self.values.get(self.pattern.find(i)?)
     }
     /// Entries as (index, value), indices increasing.
-    pub fn iter(&self) -> impl Iterator<Item = (usize, &T)> + '_ {
-        let list = matches!(self.pattern.form(), Form::List(_));
-        self.pattern.iter().enumerate().map(move |(p, i)| (i, &self.values[if list { p } else { i }]))
+    pub fn iter(&self) -> VectorEntries<'_, T, I> {
+        VectorEntries::new(&self.pattern, &self.values)
+    }
+    /// Indices and values of the entries, indices increasing (`GrB_Vector_extractTuples`).
+    /// # Errors
+    /// [`Error::OutOfMemory`].
+    pub fn extract_tuples(&self) -> Result<(Vec<I>, Vec<T>)> {
+        Ok(self.to_sparse()?.into_parts())
     }
     /// The values of all places in order, if each has one.
     #[must_use]
@@ -379,5 +385,13 @@ impl<T: Value, I: Index> TryFrom<Vec<T>> for Vector<T, I> {
 impl<T: Value, I: Index> PartialEq for Vector<T, I> {
     fn eq(&self, other: &Self) -> bool {
         self.len() == other.len() && self.nnz() == other.nnz() && self.iter().eq(other.iter())
+    }
+}
+
+impl<'a, T: Value, I: Index> IntoIterator for &'a Vector<T, I> {
+    type Item = (usize, &'a T);
+    type IntoIter = VectorEntries<'a, T, I>;
+    fn into_iter(self) -> VectorEntries<'a, T, I> {
+        self.iter()
     }
 }
