@@ -3,11 +3,13 @@
 use std::marker::PhantomData;
 
 use super::Backend;
-use super::container::{Kind, Mask};
+use super::container::{Kind, Mask, Vectors};
+use super::indices::Line;
 use super::write::{Accum, Accumulate, Plain, WriteMask, write};
 use crate::algebra::{BinaryOp, Value};
-use crate::sparse::MaskSpec;
-use crate::{Index, Result};
+use crate::par::explained;
+use crate::sparse::{IndexList, MaskSpec};
+use crate::{Csr, Index, Result};
 
 /// The matrix or vector that an operation gives.
 type ResultOf<Op, M, I> = <<Op as Operation<M, I>>::Kind as Kind<M, I>>::Of<<Op as Operation<M, I>>::Out>;
@@ -163,6 +165,24 @@ impl<M: Backend<I>, I: Index, Op: Operation<M, I>, S: Masking<PlacesOf<Op, M, I>
         let mask = self.mask.resolved()?;
         self.op.compute(self.machine, mask.as_ref().map(WriteMask::spec))
     }
+    /// The result, and how it was computed: the forms of the operands, the kernel that ran, and why, line by line.
+    ///
+    /// ```
+    /// use sparring::prelude::*;
+    /// let a = Csr::<f64>::new(3, 3, vec![0, 1, 2, 3], vec![1, 2, 0], vec![1.0; 3])?;
+    /// let x = Vector::<f64>::full(vec![1.0, 2.0, 3.0])?;
+    /// let (y, how) = Cpu::new().mxv(PlusTimes::new(), &a, &x).explain()?;
+    /// assert_eq!(y.as_full(), Some(&[2.0, 3.0, 1.0][..]));
+    /// assert!(how.starts_with("mxv: 3×3 with 3 entries as compressed rows; 3 places with 3 entries as a full vector"));
+    /// assert!(how.ends_with("all rows, each folded whole: the vector is full"));
+    /// # Ok::<(), sparring::Error>(())
+    /// ```
+    /// # Errors
+    /// Those of [`eval`](Self::eval).
+    pub fn explain(self) -> Result<(ResultOf<Op, M, I>, String)> {
+        let (made, how) = explained(|| self.eval());
+        Ok((made?, how))
+    }
 }
 
 impl<M, I, Op, S, A> Build<'_, M, I, Op, S, A>
@@ -181,5 +201,54 @@ where
     pub fn into(self, c: &mut ResultOf<Op, M, I>) -> Result<()> {
         let Self { machine, op, mask, accum, .. } = self;
         op.write_into(machine, c, mask.resolved()?, accum)
+    }
+    /// Writes the result into `c`; how it was computed and written, as [`explain`](Build::explain) tells it.
+    /// # Errors
+    /// Those of [`into`](Self::into).
+    pub fn explain_into(self, c: &mut ResultOf<Op, M, I>) -> Result<String> {
+        let (done, how) = explained(|| self.into(c));
+        done.map(|()| how)
+    }
+}
+
+impl<M, I, Op, S, A> Build<'_, M, I, Op, S, A>
+where
+    M: Backend<I>,
+    I: Index,
+    Op: Operation<M, I, Kind = Vectors>,
+    S: Masking<M::Places>,
+    A: Accumulate<Op::Out>,
+{
+    /// Writes the result into row i of `c`; mask, accumulator and replace concern this row alone. After
+    /// [`assign`](Backend::assign) it is C(i, J)⟨m, r⟩ ⊙= u (`GrB_Row_assign`).
+    ///
+    /// Cost: that of the operation, and of [`assign_matrix`](Backend::assign_matrix) of one row.
+    /// ```
+    /// use sparring::prelude::*;
+    /// let mut c = Csr::<i32>::new(2, 3, vec![0, 1, 2], vec![0, 2], vec![1, 2])?;
+    /// let u = Vector::<i32>::full(vec![7, 8])?;
+    /// Cpu::new().assign(&u, 1..3).accum(Plus::new()).into_row(&mut c, 1)?;
+    /// assert_eq!(c, Csr::new(2, 3, vec![0, 1, 3], vec![0, 1, 2], vec![1, 7, 10])?);
+    /// # Ok::<(), sparring::Error>(())
+    /// ```
+    /// # Errors
+    /// Those of [`into`](Self::into); [`Error::ListIndex`](crate::Error::ListIndex) if there is no such row.
+    pub fn into_row(self, c: &mut M::Matrix<Op::Out>, i: usize) -> Result<()> {
+        self.into_line(c, &Line::Row(i, IndexList::all()))
+    }
+    /// Writes the result into column j of `c`, likewise (`GrB_Col_assign`).
+    /// # Errors
+    /// As for [`into_row`](Self::into_row).
+    pub fn into_column(self, c: &mut M::Matrix<Op::Out>, j: usize) -> Result<()> {
+        self.into_line(c, &Line::Column(IndexList::all(), j))
+    }
+    fn into_line(self, c: &mut M::Matrix<Op::Out>, line: &Line) -> Result<()> {
+        let Self { machine: m, op, mask, accum, .. } = self;
+        let mut x = m.extract_line(c, line)?;
+        op.write_into(m, &mut x, mask.resolved()?, accum)?;
+        let shape = if let Line::Row(..) = line { (1, m.len(&x)) } else { (m.len(&x), 1) };
+        let a = m.upload(&Csr::from_places(shape, m.download_vector(&x)?)?)?;
+        let (rows, cols) = line.part();
+        m.assign_part(c, a, (&rows, &cols), None)
     }
 }

@@ -5,12 +5,14 @@ use std::sync::Arc;
 use super::Backend;
 use super::container::{Container, Mask, Matrices, Vectors};
 use super::cpu_hyper::{Aligned, each};
+use super::indices::Line;
 use crate::algebra::{
-    BinaryOp, BindFirst, BindSecond, IndexUnaryOp, Lhs, Monoid, Num, Out, Rhs, Second, Semiring, UnaryOp, Value,
+    BinaryOp, BindFirst, BindSecond, Host, IndexUnaryOp, Lhs, Monoid, Num, Out, Rhs, Second, Semiring, UnaryOp, V,
+    Value,
 };
 use crate::ops::{self, vector};
-use crate::par::filled;
-use crate::sparse::{MaskSpec, MatrixPattern, VectorPattern, copied};
+use crate::par::{filled, note};
+use crate::sparse::{Described, IndexList, MaskSpec, MatrixPattern, VectorPattern, copied};
 use crate::spgemm::{self, Options, Plan, Request};
 use crate::{Cpu, Csr, Dense, Error, Index, Pattern, Result, Vector};
 
@@ -21,7 +23,7 @@ impl<T: Value, I: Index> Container<Cpu, I> for Csr<T, I> {
         Ok(self.nnz())
     }
     fn places(&self, _: &Cpu) -> Result<MatrixPattern<I>> {
-        Ok(self.matrix_pattern())
+        Ok(self.settled()?.matrix_pattern())
     }
     fn nonzero(&self, m: &Cpu) -> Result<MatrixPattern<I>>
     where
@@ -82,6 +84,16 @@ fn of<'a, I: Index>(mask: MaskSpec<'a, Arc<VectorPattern<I>>>) -> MaskSpec<'a, V
     MaskSpec::new(mask.pattern, mask.complement)
 }
 
+/// Notes an operation and its operands, for those who ask to [explain](super::Build::explain) it.
+macro_rules! told {
+    ($op:expr $(, $x:expr)*) => {
+        note(|| {
+            let operands: &[String] = &[$($x.described()),*];
+            format!("{}: {}", $op, operands.join("; "))
+        })
+    };
+}
+
 /// Refuses a mask of another shape.
 fn check<I: Index>(shape: (usize, usize), mask: &MatrixPattern<I>) -> Result<()> {
     if shape == mask.shape() { Ok(()) } else { Err(Error::Shape { op: "mask", lhs: shape, rhs: mask.shape() }) }
@@ -98,7 +110,7 @@ impl Cpu {
         a: &Csr<A, I>,
         b: &Csr<B, I>,
     ) -> Result<Option<Pair<A, B, I>>> {
-        if a.as_places().is_none() && b.as_places().is_none() {
+        if a.settled()?.as_places().is_none() && b.settled()?.as_places().is_none() {
             return Ok(None);
         }
         if a.shape() != b.shape() {
@@ -163,6 +175,7 @@ impl<I: Index> Backend<I> for Cpu {
         mask: Option<(&MatrixPattern<I>, bool)>,
         options: &Options,
     ) -> Result<Csr<Out<R>, I>> {
+        told!("mxm", a, b);
         let spec = mask.map(|(pattern, complement)| MaskSpec::new(pattern, complement));
         if let Some(c) = self.product_hyper(ring, a, b, spec)? {
             return Ok(c);
@@ -188,6 +201,7 @@ impl<I: Index> Backend<I> for Cpu {
         a: &Csr<Lhs<R>, I>,
         b: &Csr<Rhs<R>, I>,
     ) -> Result<Csr<Out<R>, I>> {
+        told!("mxm by a plan", a, b);
         spgemm::numeric(self.threads(), self.budget, plan, ring, a.compressed()?, b.compressed()?)
     }
     fn is_of_plan<T: Value>(&self, plan: &Plan<I>, c: &Csr<T, I>) -> bool {
@@ -216,6 +230,7 @@ impl<I: Index> Backend<I> for Cpu {
         x: &Vector<Rhs<R>, I>,
         mask: Option<MaskSpec<'_, Arc<VectorPattern<I>>>>,
     ) -> Result<Vector<Out<R>, I>> {
+        told!("mxv", a, x);
         match self.mxv_hyper(ring, a, x, mask.map(of))? {
             Some(y) => Ok(y),
             None => ops::mxv_entries(self.threads(), ring, a.compressed()?, x, mask.map(of)),
@@ -228,15 +243,30 @@ impl<I: Index> Backend<I> for Cpu {
         a: &Csr<Rhs<R>, I>,
         mask: Option<MaskSpec<'_, Arc<VectorPattern<I>>>>,
     ) -> Result<Vector<Out<R>, I>> {
+        told!("vxm", x, a);
         match self.vxm_hyper(ring, x, a, mask.map(of))? {
             Some(y) => Ok(y),
             None => ops::vxm_entries(self.threads(), ring, x, a.compressed()?, mask.map(of)),
         }
     }
     fn mxd<R: Semiring>(&self, ring: R, a: &Csr<Lhs<R>, I>, x: &Dense<Rhs<R>>) -> Result<Dense<Out<R>>> {
+        told!("spmm", a, x);
         ops::mxd(self.threads(), ring, a.compressed()?, x)
     }
+    fn dense_shape<T: Value>(&self, a: &Dense<T>) -> (usize, usize) {
+        a.shape()
+    }
+    fn accumulate_dense<T: Value, O: BinaryOp<A = T, B = T, Out = T>>(
+        &self,
+        op: O,
+        y: &mut Dense<T>,
+        t: Dense<T>,
+    ) -> Result<()> {
+        y.values_mut().iter_mut().zip(t.values()).for_each(|(y, &t)| *y = op.apply::<Host>(V(*y), V(t)).0);
+        Ok(())
+    }
     fn transposed<T: Value>(&self, a: &Csr<T, I>) -> Result<Csr<T, I>> {
+        told!("transpose", a);
         match self.transpose_hyper(a)? {
             Some(c) => Ok(c),
             None => a.compressed()?.transpose(self.threads()),
@@ -248,6 +278,7 @@ impl<I: Index> Backend<I> for Cpu {
         a: &Csr<P::Out, I>,
         mask: Option<MaskSpec<'_, Arc<VectorPattern<I>>>>,
     ) -> Result<Vector<P::Out, I>> {
+        told!("reduce_rows", a);
         match self.reduce_rows_hyper(monoid, a, mask.map(of))? {
             Some(y) => Ok(y),
             None => vector::reduce_rows(self.threads(), monoid, a.compressed()?, mask.map(of)),
@@ -255,7 +286,7 @@ impl<I: Index> Backend<I> for Cpu {
     }
 
     fn nonzero_matrix<T: Num>(&self, a: &Csr<T, I>) -> Result<MatrixPattern<I>> {
-        if let Some(rows) = a.as_hyper() {
+        if let Some(rows) = a.settled()?.as_hyper() {
             let stored = Csr::of_stored(rows);
             let kept = ops::nonzero(self.threads(), &stored)?;
             let units = Csr::with_pattern(Arc::clone(&kept), vec![(); kept.nnz()])?;
@@ -267,8 +298,9 @@ impl<I: Index> Backend<I> for Cpu {
         }
     }
     fn restrict_matrix<T: Value>(&self, a: &Csr<T, I>, mask: &MatrixPattern<I>, complement: bool) -> Result<Csr<T, I>> {
+        told!("mask", a);
         check(a.shape(), mask)?;
-        if let Some(c) = self.restrict_hyper(a, MaskSpec::new(mask, complement))? {
+        if let Some(c) = self.restrict_hyper(a.settled()?, MaskSpec::new(mask, complement))? {
             return Ok(c);
         }
         if a.as_places().is_none() && mask.as_places().is_none() {
@@ -283,6 +315,7 @@ impl<I: Index> Backend<I> for Cpu {
         a: &Csr<T, I>,
         b: &Csr<T, I>,
     ) -> Result<Csr<T, I>> {
+        told!("ewise_add", a, b);
         if let Some(both) = Aligned::of("ewise_add", a, b)? {
             return both.labelled(&self.ewise_add_matrices(op, &both.a, &both.b)?);
         }
@@ -298,6 +331,7 @@ impl<I: Index> Backend<I> for Cpu {
         a: &Csr<O::A, I>,
         b: &Csr<O::B, I>,
     ) -> Result<Csr<O::Out, I>> {
+        told!(pairing.name(), a, b);
         if pairing == ops::Pairing::EwiseMult {
             if let Some(both) = Aligned::of(pairing.name(), a, b)? {
                 return both.labelled(&self.pairs(pairing, op, &both.a, &both.b)?);
@@ -314,6 +348,7 @@ impl<I: Index> Backend<I> for Cpu {
         (a, for_a): (&Csr<O::A, I>, O::A),
         (b, for_b): (&Csr<O::B, I>, O::B),
     ) -> Result<Csr<O::Out, I>> {
+        told!("ewise_union", a, b);
         let threads = self.threads();
         if let Some(both) = Aligned::of("ewise_union", a, b)? {
             return both.labelled(&self.ewise_union_matrices(op, (&both.a, for_a), (&both.b, for_b))?);
@@ -329,7 +364,8 @@ impl<I: Index> Backend<I> for Cpu {
         ops::ewise_add(threads, either, &both, &ops::ewise_add(threads, either, &of_a, &of_b)?)
     }
     fn apply_matrix<O: UnaryOp>(&self, op: O, a: &Csr<O::A, I>) -> Result<Csr<O::Out, I>> {
-        if let Some(c) = each(a, |rows| ops::apply(self.threads(), op, rows))? {
+        told!("apply", a);
+        if let Some(c) = each(a.settled()?, |rows| ops::apply(self.threads(), op, rows))? {
             return Ok(c);
         }
         match a.as_places() {
@@ -338,19 +374,22 @@ impl<I: Index> Backend<I> for Cpu {
         }
     }
     fn apply_index_matrix<O: IndexUnaryOp>(&self, op: O, a: &Csr<O::A, I>, s: O::S) -> Result<Csr<O::Out, I>> {
+        told!("apply_index", a);
         match self.apply_index_hyper(op, a, s)? {
             Some(c) => Ok(c),
             None => ops::apply_index(self.threads(), op, a.compressed()?, s),
         }
     }
     fn select_matrix<O: IndexUnaryOp<Out = bool>>(&self, op: O, a: &Csr<O::A, I>, s: O::S) -> Result<Csr<O::A, I>> {
+        told!("select", a);
         match self.select_hyper(op, a, s)? {
             Some(c) => Ok(c),
             None => ops::select(self.threads(), op, a.compressed()?, s),
         }
     }
     fn reduce_matrix<P: Monoid>(&self, monoid: P, a: &Csr<P::Out, I>) -> Result<P::Out> {
-        if let Some(rows) = a.as_hyper() {
+        told!("reduce", a);
+        if let Some(rows) = a.settled()?.as_hyper() {
             return ops::reduce(self.threads(), monoid, &Csr::of_stored(rows));
         }
         match a.as_places() {
@@ -365,8 +404,11 @@ impl<I: Index> Backend<I> for Cpu {
         a.is_same(b)
     }
     fn retain_matrix<T: Value>(&self, a: &mut Csr<T, I>, mask: MaskSpec<'_, MatrixPattern<I>>) -> Result<()> {
+        told!("remove what the mask does not allow", a);
         check(a.shape(), mask.pattern)?;
-        if !a.retain(self.threads(), mask)? {
+        if a.retain(self.threads(), mask)? {
+            note(|| "  in place, by places".into());
+        } else {
             *a = self.restrict_matrix(a, mask.pattern, mask.complement)?;
         }
         Ok(())
@@ -377,7 +419,11 @@ impl<I: Index> Backend<I> for Cpu {
         c: &mut Csr<T, I>,
         t: Csr<T, I>,
     ) -> Result<()> {
-        if !c.put(self.threads(), &t, &vector::joins(op))? {
+        told!("write into", c, t);
+        if c.put(self.threads(), &t, &vector::joins(op))? {
+            note(|| "  in place, by places".into());
+        } else {
+            note(|| "  not in place: the rows of both become a new matrix".into());
             let joined = self.ewise_add_matrices(op, c, &t)?;
             c.replace(joined);
         }
@@ -392,6 +438,7 @@ impl<I: Index> Backend<I> for Cpu {
         x: &Vector<T, I>,
         mask: MaskSpec<'_, Arc<VectorPattern<I>>>,
     ) -> Result<Vector<T, I>> {
+        told!("mask", x);
         x.retained(of(mask))
     }
     fn ewise_add_vectors<T: Value, O: BinaryOp<A = T, B = T, Out = T>>(
@@ -400,6 +447,7 @@ impl<I: Index> Backend<I> for Cpu {
         x: &Vector<T, I>,
         y: &Vector<T, I>,
     ) -> Result<Vector<T, I>> {
+        told!("ewise_add", x, y);
         vector::ewise_add(self.threads(), op, x, y)
     }
     fn ewise_mult_vectors<O: BinaryOp>(
@@ -408,6 +456,7 @@ impl<I: Index> Backend<I> for Cpu {
         x: &Vector<O::A, I>,
         y: &Vector<O::B, I>,
     ) -> Result<Vector<O::Out, I>> {
+        told!("ewise_mult", x, y);
         vector::ewise_mult(self.threads(), op, x, y)
     }
     fn ewise_union_vectors<O: BinaryOp>(
@@ -416,12 +465,15 @@ impl<I: Index> Backend<I> for Cpu {
         x: (&Vector<O::A, I>, O::A),
         y: (&Vector<O::B, I>, O::B),
     ) -> Result<Vector<O::Out, I>> {
+        told!("ewise_union", x.0, y.0);
         vector::ewise_union(self.threads(), op, x, y)
     }
     fn apply_vector<O: UnaryOp>(&self, op: O, x: &Vector<O::A, I>) -> Result<Vector<O::Out, I>> {
+        told!("apply", x);
         vector::apply(self.threads(), op, x)
     }
     fn apply_index_vector<O: IndexUnaryOp>(&self, op: O, x: &Vector<O::A, I>, s: O::S) -> Result<Vector<O::Out, I>> {
+        told!("apply_index", x);
         vector::apply_index(self.threads(), op, x, s)
     }
     fn select_vector<O: IndexUnaryOp<Out = bool>>(
@@ -430,15 +482,19 @@ impl<I: Index> Backend<I> for Cpu {
         x: &Vector<O::A, I>,
         s: O::S,
     ) -> Result<Vector<O::A, I>> {
+        told!("select", x);
         vector::select(op, x, s)
     }
     fn reduce_vector<P: Monoid>(&self, monoid: P, x: &Vector<P::Out, I>) -> Result<P::Out> {
+        told!("reduce", x);
         vector::reduce(self.threads(), monoid, x)
     }
     fn extract_vector<T: Value>(&self, v: &Vector<T, I>, indices: &[I]) -> Result<Vector<T, I>> {
+        told!("extract", v);
         vector::extract(v, indices)
     }
     fn scatter_vector<T: Value>(&self, v: &Vector<T, I>, indices: &[I], len: usize) -> Result<Vector<T, I>> {
+        told!("assign", v);
         vector::scatter(v, indices, len)
     }
     fn index_pattern(&self, indices: &[I], len: usize) -> Result<Arc<VectorPattern<I>>> {
@@ -457,6 +513,65 @@ impl<I: Index> Backend<I> for Cpu {
         Vector::of_values(pattern, Arc::new(values))
     }
 
+    fn pattern_matrix<T: Value>(&self, pattern: &MatrixPattern<I>, x: T) -> Result<Csr<T, I>> {
+        self.of_pattern(pattern, x)
+    }
+    fn extract_part<T: Value>(&self, a: &Csr<T, I>, part: (&IndexList, &IndexList)) -> Result<Csr<T, I>> {
+        told!("extract", a);
+        self.extracted(a, part)
+    }
+    fn place_part<T: Value>(
+        &self,
+        a: &Csr<T, I>,
+        part: (&IndexList, &IndexList),
+        shape: (usize, usize),
+    ) -> Result<Csr<T, I>> {
+        told!("place", a);
+        self.placed(a, part, shape)
+    }
+    fn keep_part<T: Value>(&self, a: &Csr<T, I>, part: (&IndexList, &IndexList)) -> Result<Csr<T, I>> {
+        told!("part", a);
+        self.within(a, part)
+    }
+    fn extract_line<T: Value>(&self, a: &Csr<T, I>, line: &Line) -> Result<Vector<T, I>> {
+        told!("extract a line", a);
+        let (rows, cols) = line.part();
+        self.line_of(a, (&rows, &cols))
+    }
+    fn assign_part<T: Value>(
+        &self,
+        c: &mut Csr<T, I>,
+        a: Csr<T, I>,
+        part: (&IndexList, &IndexList),
+        mask: Option<MaskSpec<'_, MatrixPattern<I>>>,
+    ) -> Result<()> {
+        told!("assign", c, a);
+        self.assigned(c, a, part, mask)
+    }
+
+    fn diagonal_of<T: Value>(&self, a: &Csr<T, I>, k: i64) -> Result<Vector<T, I>> {
+        told!("diagonal", a);
+        self.diagonal(a, k)
+    }
+    fn scatter_fold<P: Monoid>(
+        &self,
+        monoid: P,
+        u: &Vector<P::Out, I>,
+        to: (&[I], usize),
+        mask: Option<MaskSpec<'_, Arc<VectorPattern<I>>>>,
+    ) -> Result<Vector<P::Out, I>> {
+        told!("scatter", u);
+        self.scattered(monoid, u, to, mask.map(of))
+    }
+    fn row_counts<T: Value>(&self, a: &Csr<T, I>) -> Result<Vector<i64, I>> {
+        told!("count", a);
+        self.counted(a)
+    }
+    fn row_arg<T: Num>(&self, a: &Csr<T, I>, greatest: bool) -> Result<Vector<i64, I>> {
+        told!(if greatest { "argmax" } else { "argmin" }, a);
+        self.arg_of_rows(a, greatest)
+    }
+
     const MASKS_OPERANDS: bool = true;
     fn is_same_vector<T: Value>(&self, x: &Vector<T, I>, y: &Vector<T, I>) -> bool {
         x.is_same(y)
@@ -468,9 +583,11 @@ impl<I: Index> Backend<I> for Cpu {
         t.nnz() == of(mask).count()
     }
     fn retain_vector<T: Value>(&self, x: &mut Vector<T, I>, mask: MaskSpec<'_, Arc<VectorPattern<I>>>) -> Result<()> {
+        told!("remove what the mask does not allow", x);
         x.retain(of(mask))
     }
     fn put_vector<T: Value>(&self, x: &mut Vector<T, I>, t: Vector<T, I>) -> Result<()> {
+        told!("write into", x, t);
         x.put(self.threads(), t, None)
     }
     fn accumulate_vector<T: Value, O: BinaryOp<A = T, B = T, Out = T>>(
@@ -479,6 +596,7 @@ impl<I: Index> Backend<I> for Cpu {
         x: &mut Vector<T, I>,
         t: Vector<T, I>,
     ) -> Result<()> {
+        told!("accumulate into", x, t);
         x.put(self.threads(), t, Some(&vector::joins(op)))
     }
     fn assign_masked<T: Value>(

@@ -6,17 +6,27 @@
 //! | operation | formula | GraphBLAS |
 //! | --- | --- | --- |
 //! | [`mxm`](Backend::mxm), [`mxv`](Backend::mxv), [`vxm`](Backend::vxm) | A ⊕.⊗ B, A ⊕.⊗ x, xᵀ ⊕.⊗ A | `GrB_mxm`, `GrB_mxv`, `GrB_vxm` |
+//! | [`spmm`](Backend::spmm) | A ⊕.⊗ X, X and the result dense | |
 //! | [`ewise_add`](Backend::ewise_add), [`ewise_mult`](Backend::ewise_mult), [`ewise_union`](Backend::ewise_union) | A ∘ B | `GrB_eWiseAdd`, `GrB_eWiseMult`, `GxB_eWiseUnion` |
 //! | [`kronecker`](Backend::kronecker) | A ⊗ B, each entry of A with each of B | `GrB_kronecker` |
 //! | [`apply`](Backend::apply), [`apply_index`](Backend::apply_index), [`select`](Backend::select) | f(A), f(A, s, i, j) | `GrB_apply`, `GrB_select` |
 //! | [`reduce`](Backend::reduce), [`reduce_rows`](Backend::reduce_rows) | ⊕ over all, over each row | `GrB_reduce` |
-//! | [`transpose`](Backend::transpose), [`extract`](Backend::extract), [`assign`](Backend::assign), [`assign_scalar`](Backend::assign_scalar) | | `GrB_transpose`, `GrB_extract`, `GrB_assign` |
+//! | [`count_rows`](Backend::count_rows), [`mean_rows`](Backend::mean_rows), [`argmin_rows`](Backend::argmin_rows), [`argmax_rows`](Backend::argmax_rows) | of each row: how many, their mean, where the least and the greatest stand | |
+//! | [`transpose`](Backend::transpose) | Aᵀ | `GrB_transpose` |
+//! | [`extract`](Backend::extract), [`extract_matrix`](Backend::extract_matrix), [`extract_row`](Backend::extract_row), [`extract_column`](Backend::extract_column) | v(I), A(I, J), A(i, J), A(I, j) | `GrB_extract`, `GrB_Col_extract` |
+//! | [`assign`](Backend::assign), [`assign_matrix`](Backend::assign_matrix), [`into_row`](Build::into_row), [`into_column`](Build::into_column) | w(I) = v, C(I, J) = A, C(i, J) = v, C(I, j) = v | `GrB_assign`, `GrB_Row_assign`, `GrB_Col_assign` |
+//! | [`assign_scalar`](Backend::assign_scalar), [`assign_scalar_at`](Backend::assign_scalar_at), [`assign_scalar_matrix`](Backend::assign_scalar_matrix) | w = x, w(I) = x, C(I, J) = x | `GrB_assign` |
+//! | [`scatter`](Backend::scatter) | T(I) ⊕= u, whose places may repeat | |
+//! | [`diag`](Backend::diag), [`diagonal`](Backend::diagonal) | the matrix of a diagonal, the diagonal of a matrix | `GrB_Matrix_diag`, `GxB_Vector_diag` |
+//! | [`concat`](Backend::concat), [`split`](Backend::split), [`resize`](Backend::resize) | blocks, other sizes | `GxB_Matrix_concat`, `GxB_Matrix_split`, `GrB_Matrix_resize` |
 //! | [`plan`](Backend::plan) | the structure of A·B | |
 //! | [`mttkrp`](Cpu::mttkrp) | X₍ₙ₎ (⊙ Aₘ), of sparse tensors | |
 //! | [`einsum`](Cpu::einsum) | C(r…) = ⊕ x₁(…) ⊗ x₂(…) ⊗ …, of dense tensors | |
 //! | [`neighbours`](DistanceBackend::neighbours), [`distances`](DistanceBackend::distances) | distances between rows | |
 
+mod aggregate;
 mod arithmetic;
+mod assemble;
 mod build;
 mod container;
 mod cpu;
@@ -24,26 +34,36 @@ mod cpu_backend;
 mod cpu_contract;
 mod cpu_distance;
 mod cpu_hyper;
+mod cpu_parts;
 mod cpu_tensor;
 mod cpu_union;
+mod indices;
 mod neighbours;
 mod operations;
+mod parts;
+mod selection;
+mod spmm;
 mod write;
 
 pub use crate::par::Progress;
-pub use crate::sparse::MaskSpec;
+pub use crate::sparse::{IndexList, MaskSpec};
+pub use aggregate::{AggregateRows, ArgMax, ArgMin, Count, Mean, RowAggregate};
+pub use assemble::{DiagMatrix, Diagonal, Scatter};
 pub use build::{Build, Masked, Operation, TransposeA, TransposeB, Unmasked};
 use container::Kind;
 pub use container::{Complement, Container, Mask, Matrices, Structure, Vectors};
 pub use cpu::Cpu;
 pub use cpu_contract::AskedEinsum;
 pub use cpu_tensor::AskedMttkrp;
+pub use indices::{Indices, Line};
 pub use neighbours::{All, AmongNeighbours, Asked, DistanceBackend, Near, Nearest, PreparedRows, Within};
 pub use operations::{
     Apply, ApplyIndex, Assign, AssignScalar, EwiseAdd, EwiseMult, EwiseUnion, Extract, Mxm, Mxv, Pairs, PlanOf, Reduce,
     ReduceRows, Select, Transpose, Vxm,
 };
-pub use write::{Accum, Accumulate, Plain, WriteMask};
+pub use parts::{AssignMatrix, AssignScalarAt, AssignScalarMatrix, ExtractLine, ExtractMatrix};
+pub use spmm::Spmm;
+pub use write::{Accum, Accumulate, JoinScalar, Plain, WriteMask};
 pub(crate) use write::{Parts, write_parts};
 
 use std::marker::PhantomData;
@@ -153,6 +173,28 @@ pub trait Backend<I: Index = u32>:
     ) -> Build<'_, Self, I, Vxm<R, Self, I>> {
         Build::new(self, Vxm { ring, x: x.clone(), a: a.clone(), flip: false })
     }
+    /// Y = A ⊕.⊗ X, X and Y dense: Y(i, j) = ⊕ A(i, k) ⊗ X(k, j) over the entries of row i in their order, and the
+    /// identity of ⊕ for a row without entries.
+    ///
+    /// Cost: O(n·(m + nnz)) for n columns of X.
+    /// ```
+    /// use sparring::prelude::*;
+    /// let a = Csr::<f64>::new(2, 3, vec![0, 1, 3], vec![2, 0, 1], vec![2.0, 1.0, 3.0])?;
+    /// let (cpu, x) = (Cpu::new(), Dense::new(3, 2, vec![1.0, 2.0, 3.0, 4.0, 5.0, 6.0])?);
+    /// let mut y = cpu.spmm(PlusTimes::new(), &a, &x).eval()?;
+    /// assert_eq!(y.values(), [10.0, 12.0, 10.0, 14.0]);
+    /// cpu.spmm(PlusTimes::new(), &a, &x).accum(Plus::new()).into(&mut y)?;
+    /// assert_eq!(y.row(1), [20.0, 28.0]);
+    /// # Ok::<(), sparring::Error>(())
+    /// ```
+    fn spmm<'m, R: Semiring>(
+        &'m self,
+        ring: R,
+        a: &Self::Matrix<Lhs<R>>,
+        x: &'m Self::Dense<Rhs<R>>,
+    ) -> Spmm<'m, R, Self, I> {
+        Spmm { machine: self, ring, a: a.clone(), x, flip: false, accum: Plain, index: PhantomData }
+    }
     /// C = A ∘ B where both have an entry; where one has, that entry. Of two matrices or two vectors.
     fn ewise_add<T: Value, O: BinaryOp<A = T, B = T, Out = T>, C>(
         &self,
@@ -231,7 +273,7 @@ pub trait Backend<I: Index = u32>:
     /// [`reduce_rows`](Self::reduce_rows), and so are then the results of the parts. For floats this is another
     /// rounding than one long fold, and the same for any number of threads.
     fn reduce<P: Monoid, C: Container<Self, I, Value = P::Out>>(&self, monoid: P, a: &C) -> Reduce<'_, P, C, Self, I> {
-        Reduce { machine: self, monoid, a: a.clone(), index: PhantomData }
+        Reduce { machine: self, monoid, a: a.clone(), accum: Plain, index: PhantomData }
     }
     /// y(i) = ⊕ over row i, where it has an entry.
     ///
@@ -258,26 +300,228 @@ pub trait Backend<I: Index = u32>:
     fn transpose<T: Value>(&self, a: &Self::Matrix<T>) -> Build<'_, Self, I, Transpose<T, Self, I>> {
         Build::new(self, Transpose { a: a.clone(), flip: false })
     }
-    /// w(p) = v(indices(p)), where v has an entry there.
+    /// w(p) = v(indices(p)), where v has an entry there. The indices are a slice, an [`IndexList`], a range or `..`, with
+    /// repeats or without.
     fn extract<'m, 'i, T: Value>(
         &'m self,
         v: &Self::Vector<T>,
-        indices: &'i [I],
+        indices: impl Into<Indices<'i, I>>,
     ) -> Build<'m, Self, I, Extract<'i, T, Self, I>> {
-        Build::new(self, Extract { v: v.clone(), indices })
+        Build::new(self, Extract { v: v.clone(), indices: indices.into() })
     }
-    /// w(indices(p)) = v(p), to be written `into(&mut w)`; places that v has no entry for lose theirs, others stay. No
+    /// C(p, q) = A(I(p), J(q)), where that is an entry. Lists are an [`IndexList`], a range, an array or `..`, in any
+    /// order, with repeats or without.
+    ///
+    /// Cost on the processor: O(|I| + |J| + entries of these rows), and O(columns) unless they are far more than these.
+    /// ```
+    /// use sparring::prelude::*;
+    /// let a = Csr::<i32>::new(2, 3, vec![0, 2, 4], vec![0, 2, 1, 2], vec![1, 2, 3, 4])?;
+    /// let c = Cpu::new().extract_matrix(&a, .., [2, 0]).eval()?;
+    /// assert_eq!(c, Csr::new(2, 2, vec![0, 2, 3], vec![0, 1, 0], vec![2, 1, 4])?);
+    /// # Ok::<(), sparring::Error>(())
+    /// ```
+    fn extract_matrix<T: Value>(
+        &self,
+        a: &Self::Matrix<T>,
+        rows: impl Into<IndexList>,
+        cols: impl Into<IndexList>,
+    ) -> Build<'_, Self, I, ExtractMatrix<T, Self, I>> {
+        Build::new(self, ExtractMatrix { a: a.clone(), part: (rows.into(), cols.into()), flip: false })
+    }
+    /// w(q) = A(i, J(q)): a row as a vector.
+    fn extract_row<T: Value>(
+        &self,
+        a: &Self::Matrix<T>,
+        i: usize,
+        cols: impl Into<IndexList>,
+    ) -> Build<'_, Self, I, ExtractLine<T, Self, I>> {
+        Build::new(self, ExtractLine { a: a.clone(), line: Line::Row(i, cols.into()) })
+    }
+    /// w(p) = A(I(p), j): a column as a vector (`GrB_Col_extract`).
+    fn extract_column<T: Value>(
+        &self,
+        a: &Self::Matrix<T>,
+        rows: impl Into<IndexList>,
+        j: usize,
+    ) -> Build<'_, Self, I, ExtractLine<T, Self, I>> {
+        Build::new(self, ExtractLine { a: a.clone(), line: Line::Column(rows.into(), j) })
+    }
+    /// w(indices(p)) = v(p), to be written `into(&mut w)`, or [`into_row`](Build::into_row) or
+    /// [`into_column`](Build::into_column) of a matrix; places that v has no entry for lose theirs, others stay. No
     /// index twice. A mask and its complement are those of w.
     fn assign<'m, 'i, T: Value>(
         &'m self,
         v: &Self::Vector<T>,
-        indices: &'i [I],
+        indices: impl Into<Indices<'i, I>>,
     ) -> Build<'m, Self, I, Assign<'i, T, Self, I>> {
-        Build::new(self, Assign { v: v.clone(), indices })
+        Build::new(self, Assign { v: v.clone(), indices: indices.into() })
+    }
+    /// C(I(p), J(q)) = A(p, q), to be written `into(&mut c)`: places of the part that A has no entry for lose theirs,
+    /// places outside stay. No index twice. A mask has C's shape; replace removes entries outside of the mask in all of
+    /// C (`GrB_assign`).
+    ///
+    /// Cost on the processor: O(rows + entries of C and A); into a matrix that is a bitmap or full O(rows + entries of
+    /// A and of the part).
+    /// ```
+    /// use sparring::prelude::*;
+    /// let mut c = Csr::<i32>::new(3, 3, vec![0, 1, 2, 3], vec![0, 1, 2], vec![1, 2, 3])?;
+    /// let a = Csr::<i32>::new(2, 2, vec![0, 1, 1], vec![1], vec![9])?;
+    /// Cpu::new().assign_matrix(&a, 0..2, [1, 2]).into(&mut c)?;
+    /// assert_eq!(c, Csr::new(3, 3, vec![0, 2, 2, 3], vec![0, 2, 2], vec![1, 9, 3])?);
+    /// # Ok::<(), sparring::Error>(())
+    /// ```
+    fn assign_matrix<T: Value>(
+        &self,
+        a: &Self::Matrix<T>,
+        rows: impl Into<IndexList>,
+        cols: impl Into<IndexList>,
+    ) -> Build<'_, Self, I, AssignMatrix<T, Self, I>> {
+        Build::new(self, AssignMatrix { a: a.clone(), part: (rows.into(), cols.into()), flip: false })
     }
     /// w(i) = x at every place, or every one that the mask lets through, to be written `into(&mut w)`.
     fn assign_scalar<T: Value>(&self, x: T) -> Build<'_, Self, I, AssignScalar<T>> {
         Build::new(self, AssignScalar { x })
+    }
+    /// w(i) = x at these indices, which may have repeats, to be written `into(&mut w)` or into a line of a matrix.
+    fn assign_scalar_at<'m, 'i, T: Value>(
+        &'m self,
+        x: T,
+        indices: impl Into<Indices<'i, I>>,
+    ) -> Build<'m, Self, I, AssignScalarAt<'i, T, I>> {
+        Build::new(self, AssignScalarAt { x, indices: indices.into() })
+    }
+    /// C(i, j) = x at the places (i, j) of the part (I, J), or those that the mask lets through, to be written
+    /// `into(&mut c)`.
+    ///
+    /// Cost on the processor: under a mask O(rows + entries of C and of the mask), else of C and places of the part.
+    /// ```
+    /// use sparring::prelude::*;
+    /// let mut c = Csr::<f64>::empty(2, 3)?;
+    /// Cpu::new().assign_scalar_matrix(1.0, 0..1, [0, 2]).into(&mut c)?;
+    /// assert_eq!(c, Csr::new(2, 3, vec![0, 2, 2], vec![0, 2], vec![1.0; 2])?);
+    /// # Ok::<(), sparring::Error>(())
+    /// ```
+    fn assign_scalar_matrix<T: Value>(
+        &self,
+        x: T,
+        rows: impl Into<IndexList>,
+        cols: impl Into<IndexList>,
+    ) -> Build<'_, Self, I, AssignScalarMatrix<T>> {
+        Build::new(self, AssignScalarMatrix { x, part: (rows.into(), cols.into()) })
+    }
+
+    /// T(i) = u(p) ⊕ u(q) ⊕ … over the p, q, … with indices(p) = indices(q) = … = i, a vector of `len` places: an assign
+    /// whose indices may repeat. `m.scatter(Min::new(), &u, &f, n).accum(Min::new()).into(&mut g)` is g[f] min= u.
+    ///
+    /// Cost on the processor: O(|I| + nnz(u)); sorting where the indices are not sorted.
+    /// ```
+    /// use sparring::prelude::*;
+    /// let u = Vector::<i32>::full(vec![5, 1, 7])?;
+    /// let t = Cpu::new().scatter(Plus::new(), &u, &[2, 0, 2], 4).eval()?;
+    /// assert_eq!(t, Vector::new(4, vec![0, 2], vec![1, 12])?);
+    /// # Ok::<(), sparring::Error>(())
+    /// ```
+    fn scatter<'m, 'i, P: Monoid>(
+        &'m self,
+        monoid: P,
+        u: &Self::Vector<P::Out>,
+        indices: impl Into<Indices<'i, I>>,
+        len: usize,
+    ) -> Build<'m, Self, I, Scatter<'i, P, Self, I>> {
+        Build::new(self, Scatter { monoid, u: u.clone(), indices: indices.into(), len })
+    }
+    /// y(i) = entries of row i, as i64, where it has any; of columns with [`transpose_a`](Build::transpose_a), as of the
+    /// next three.
+    /// ```
+    /// use sparring::prelude::*;
+    /// let a = Csr::<f64>::new(3, 3, vec![0, 2, 2, 3], vec![0, 2, 1], vec![1.0, 4.0, 2.0])?;
+    /// let cpu = Cpu::new();
+    /// assert_eq!(cpu.count_rows(&a).eval()?, Vector::new(3, vec![0, 2], vec![2, 1])?);
+    /// assert_eq!(cpu.mean_rows(&a).eval()?, Vector::new(3, vec![0, 2], vec![2.5, 2.0])?);
+    /// assert_eq!(cpu.argmax_rows(&a).eval()?, Vector::new(3, vec![0, 2], vec![2, 1])?);
+    /// assert_eq!(cpu.argmax_rows(&a).transpose_a().eval()?, Vector::new(3, vec![0, 1, 2], vec![0, 2, 0])?);
+    /// # Ok::<(), sparring::Error>(())
+    /// ```
+    fn count_rows<T: Value>(&self, a: &Self::Matrix<T>) -> Build<'_, Self, I, AggregateRows<Count, T, Self, I>> {
+        Build::new(self, AggregateRows { a: a.clone(), flip: false, of: PhantomData })
+    }
+    /// y(i) = mean of row i as f64, where it has an entry.
+    fn mean_rows<T: Num>(&self, a: &Self::Matrix<T>) -> Build<'_, Self, I, AggregateRows<Mean, T, Self, I>> {
+        Build::new(self, AggregateRows { a: a.clone(), flip: false, of: PhantomData })
+    }
+    /// y(i) = column of the least value of row i as i64, the first of equal ones, where it has one. NaN is no least one.
+    fn argmin_rows<T: Num>(&self, a: &Self::Matrix<T>) -> Build<'_, Self, I, AggregateRows<ArgMin, T, Self, I>> {
+        Build::new(self, AggregateRows { a: a.clone(), flip: false, of: PhantomData })
+    }
+    /// y(i) = column of the greatest value of row i, likewise.
+    fn argmax_rows<T: Num>(&self, a: &Self::Matrix<T>) -> Build<'_, Self, I, AggregateRows<ArgMax, T, Self, I>> {
+        Build::new(self, AggregateRows { a: a.clone(), flip: false, of: PhantomData })
+    }
+    /// The square matrix whose diagonal k is v, above the main one for k > 0: n + |k| rows for n places
+    /// (`GrB_Matrix_diag`).
+    ///
+    /// Cost: O(n + |k|), of a vector on a GPU that of downloading it too.
+    fn diag<T: Value>(&self, v: &Self::Vector<T>, k: i64) -> Build<'_, Self, I, DiagMatrix<T, Self, I>> {
+        Build::new(self, DiagMatrix { v: v.clone(), k })
+    }
+    /// The diagonal k of A as a vector: w(p) = A(p, p + k), or A(p − k, p) for k < 0 (`GxB_Vector_diag`).
+    ///
+    /// Cost on the processor: O(length of the diagonal) binary searches.
+    /// ```
+    /// use sparring::prelude::*;
+    /// let v = Vector::<i32>::new(2, vec![1], vec![5])?;
+    /// let a = Cpu::new().diag(&v, -1).eval()?;
+    /// assert_eq!((a.shape(), a.get(2, 1)), ((3, 3), Some(&5)));
+    /// assert_eq!(Cpu::new().diagonal(&a, -1).eval()?, v);
+    /// # Ok::<(), sparring::Error>(())
+    /// ```
+    fn diagonal<T: Value>(&self, a: &Self::Matrix<T>, k: i64) -> Build<'_, Self, I, Diagonal<T, Self, I>> {
+        Build::new(self, Diagonal { a: a.clone(), k })
+    }
+
+    /// The block matrix of these rows of blocks, each row as many as the others (`GxB_Matrix_concat`). Blocks of one row
+    /// have the same number of rows, those of one column the same number of columns.
+    ///
+    /// Cost: O(entries + rows · blocks of a row), of matrices on a GPU that of downloading them too.
+    /// ```
+    /// use sparring::prelude::*;
+    /// let (cpu, a) = (Cpu::new(), Csr::<i32>::new(1, 2, vec![0, 1], vec![1], vec![5])?);
+    /// let c = cpu.concat(&[&[&a, &a], &[&a, &a]])?;
+    /// assert_eq!((c.shape(), c.col_idx()), ((2, 4), &[1, 3, 1, 3][..]));
+    /// assert_eq!(cpu.split(&c, &[1, 1], &[2, 2])?[1][0], a);
+    /// assert_eq!(cpu.resize(&c, 1, 2)?, a);
+    /// # Ok::<(), sparring::Error>(())
+    /// ```
+    /// # Errors
+    /// See [`Backend`]; [`Error::Shape`](crate::Error::Shape) for blocks that do not fit,
+    /// [`Error::Argument`](crate::Error::Argument) for no blocks,
+    /// [`Error::IndexOverflow`](crate::Error::IndexOverflow).
+    fn concat<T: Value>(&self, blocks: &[&[&Self::Matrix<T>]]) -> Result<Self::Matrix<T>> {
+        assemble::concat(self, blocks)
+    }
+    /// The blocks of so many rows and columns (`GxB_Matrix_split`).
+    /// # Errors
+    /// See [`Backend`]; [`Error::Argument`](crate::Error::Argument) unless the numbers add up to the shape.
+    fn split<T: Value>(
+        &self,
+        a: &Self::Matrix<T>,
+        nrows: &[usize],
+        ncols: &[usize],
+    ) -> Result<Vec<Vec<Self::Matrix<T>>>> {
+        assemble::split(self, a, (nrows, ncols))
+    }
+    /// The matrix with another number of rows and columns: entries outside are gone, new places have none
+    /// (`GrB_Matrix_resize`).
+    /// # Errors
+    /// See [`Backend`]; [`Error::IndexOverflow`](crate::Error::IndexOverflow).
+    fn resize<T: Value>(&self, a: &Self::Matrix<T>, nrows: usize, ncols: usize) -> Result<Self::Matrix<T>> {
+        assemble::resize(self, a, (nrows, ncols))
+    }
+    /// The vector with another number of places, likewise.
+    /// # Errors
+    /// As for [`resize`](Self::resize).
+    fn resize_vector<T: Value>(&self, v: &Self::Vector<T>, len: usize) -> Result<Self::Vector<T>> {
+        assemble::resize_vector(self, v, len)
     }
 
     /// Entries of a matrix or a vector, stored zeros included.
@@ -329,6 +573,9 @@ pub trait Backend<I: Index = u32>:
     fn shape<T: Value>(&self, a: &Self::Matrix<T>) -> (usize, usize);
     /// Places of a vector, with or without an entry.
     fn len<T: Value>(&self, x: &Self::Vector<T>) -> usize;
+
+    /// Rows and columns of a dense matrix.
+    fn dense_shape<T: Value>(&self, a: &Self::Dense<T>) -> (usize, usize);
 
     /// The structure of C = A·B at the places of the mask, or at all others.
     /// # Errors
@@ -405,6 +652,15 @@ pub trait Backend<I: Index = u32>:
         a: &Self::Matrix<Lhs<R>>,
         x: &Self::Dense<Rhs<R>>,
     ) -> Result<Self::Dense<Out<R>>>;
+    /// y = y ∘ t at every place of dense matrices of one shape.
+    /// # Errors
+    /// See [`Backend`].
+    fn accumulate_dense<T: Value, O: BinaryOp<A = T, B = T, Out = T>>(
+        &self,
+        op: O,
+        y: &mut Self::Dense<T>,
+        t: Self::Dense<T>,
+    ) -> Result<()>;
     /// Aᵀ; rows sorted.
     /// # Errors
     /// See [`Backend`].
@@ -573,6 +829,91 @@ pub trait Backend<I: Index = u32>:
         x: T,
         mask: Option<MaskSpec<'_, Self::Places>>,
     ) -> Result<Self::Vector<T>>;
+
+    /// `x` at the places of a pattern.
+    /// # Errors
+    /// See [`Backend`].
+    fn pattern_matrix<T: Value>(&self, pattern: &Self::Pattern, x: T) -> Result<Self::Matrix<T>>;
+    /// A(I, J). A machine that has no kernel of its own makes it of products, as of the next three.
+    /// # Errors
+    /// See [`Backend`]; [`Error::ListIndex`](crate::Error::ListIndex).
+    fn extract_part<T: Value>(&self, a: &Self::Matrix<T>, part: (&IndexList, &IndexList)) -> Result<Self::Matrix<T>> {
+        selection::extract(self, a, part)
+    }
+    /// The matrix of this shape whose part (I, J) is A.
+    /// # Errors
+    /// See [`Backend`]; [`Error::ListIndex`](crate::Error::ListIndex),
+    /// [`Error::RepeatedIndex`](crate::Error::RepeatedIndex).
+    fn place_part<T: Value>(
+        &self,
+        a: &Self::Matrix<T>,
+        part: (&IndexList, &IndexList),
+        shape: (usize, usize),
+    ) -> Result<Self::Matrix<T>> {
+        selection::place(self, a, part, shape)
+    }
+    /// The entries A(i, j) with i in I and j in J.
+    /// # Errors
+    /// See [`Backend`]; [`Error::ListIndex`](crate::Error::ListIndex).
+    fn keep_part<T: Value>(&self, a: &Self::Matrix<T>, part: (&IndexList, &IndexList)) -> Result<Self::Matrix<T>> {
+        selection::within(self, a, part)
+    }
+    /// A row or a column of A, or entries of it.
+    /// # Errors
+    /// See [`Backend`]; [`Error::ListIndex`](crate::Error::ListIndex).
+    fn extract_line<T: Value>(&self, a: &Self::Matrix<T>, line: &Line) -> Result<Self::Vector<T>> {
+        selection::line(self, a, line)
+    }
+    /// C(I, J) = A where the mask allows; other entries of C stay.
+    /// # Errors
+    /// See [`Backend`]; [`Error::ListIndex`](crate::Error::ListIndex),
+    /// [`Error::RepeatedIndex`](crate::Error::RepeatedIndex).
+    fn assign_part<T: Value>(
+        &self,
+        c: &mut Self::Matrix<T>,
+        a: Self::Matrix<T>,
+        part: (&IndexList, &IndexList),
+        mask: Option<MaskSpec<'_, Self::Pattern>>,
+    ) -> Result<()> {
+        selection::assign(self, c, a, part, mask)
+    }
+
+    /// The square matrix whose diagonal k is v.
+    /// # Errors
+    /// See [`Backend`]; [`Error::IndexOverflow`](crate::Error::IndexOverflow).
+    fn diagonal_matrix<T: Value>(&self, v: &Self::Vector<T>, k: i64) -> Result<Self::Matrix<T>> {
+        assemble::diagonal_matrix(self, v, k)
+    }
+    /// The diagonal k of A.
+    /// # Errors
+    /// See [`Backend`].
+    fn diagonal_of<T: Value>(&self, a: &Self::Matrix<T>, k: i64) -> Result<Self::Vector<T>> {
+        selection::diagonal(self, a, k)
+    }
+    /// T(i) = u(p) ⊕ u(q) ⊕ … over the p, q, … whose index is i, of so many places, where the mask allows.
+    /// # Errors
+    /// See [`Backend`]; [`Error::IndexRange`](crate::Error::IndexRange).
+    fn scatter_fold<P: Monoid>(
+        &self,
+        monoid: P,
+        u: &Self::Vector<P::Out>,
+        to: (&[I], usize),
+        mask: Option<MaskSpec<'_, Self::Places>>,
+    ) -> Result<Self::Vector<P::Out>> {
+        selection::scatter(self, monoid, u, to, mask)
+    }
+    /// Entries of each row that has some.
+    /// # Errors
+    /// See [`Backend`].
+    fn row_counts<T: Value>(&self, a: &Self::Matrix<T>) -> Result<Self::Vector<i64>> {
+        aggregate::counts(self, a)
+    }
+    /// The column of the first least or greatest value of each row.
+    /// # Errors
+    /// See [`Backend`].
+    fn row_arg<T: Num>(&self, a: &Self::Matrix<T>, greatest: bool) -> Result<Self::Vector<i64>> {
+        aggregate::arg(self, a, greatest)
+    }
 
     /// Whether a mask of an operation entry by entry on vectors is applied to its operands: for machines on which that
     /// costs no more than the entries of the mask.

@@ -3,7 +3,8 @@
 use std::marker::PhantomData;
 
 use super::container::{Container, Kind, Matrices, Vectors};
-use super::write::{Accum, Accumulate, On, Plain, WriteMask, keep_allowed, write};
+use super::indices::Indices;
+use super::write::{Accum, Accumulate, JoinScalar, On, Plain, WriteMask, keep_allowed, write};
 use super::{Backend, Build, Operation, TransposeA, TransposeB};
 use crate::algebra::{
     BinaryOp, Flipped, IndexUnaryOp, Lhs, Monoid, Out, Rhs, Semiring, UnaryOp, Value, transposed_ring,
@@ -14,12 +15,12 @@ use crate::spgemm::Options;
 use crate::{Error, Index, Result};
 
 /// The mask of a result, if there is one.
-type Mask<'a, P> = Option<MaskSpec<'a, P>>;
+pub(super) type Mask<'a, P> = Option<MaskSpec<'a, P>>;
 /// The same, to write by.
-type Write<P> = Option<WriteMask<P>>;
+pub(super) type Write<P> = Option<WriteMask<P>>;
 
 /// The entries of T that the mask allows, for operations that compute it everywhere.
-fn masked<M: Backend<I>, I: Index, K: Kind<M, I>, T: Value>(
+pub(super) fn masked<M: Backend<I>, I: Index, K: Kind<M, I>, T: Value>(
     m: &M,
     mut t: K::Of<T>,
     mask: Mask<'_, K::Places>,
@@ -52,7 +53,7 @@ fn masked_result<M: Backend<I>, I: Index, K: Kind<M, I>, T: Value>(
     masked::<M, I, K, T>(m, t, mask.filter(|_| !is_masked))
 }
 
-fn flipped<M: Backend<I>, I: Index, T: Value>(m: &M, a: M::Matrix<T>, flip: bool) -> Result<M::Matrix<T>> {
+pub(super) fn flipped<M: Backend<I>, I: Index, T: Value>(m: &M, a: M::Matrix<T>, flip: bool) -> Result<M::Matrix<T>> {
     if flip { m.transposed(&a) } else { Ok(a) }
 }
 
@@ -549,21 +550,23 @@ impl<T: Value, M: Backend<I>, I: Index> TransposeA for Transpose<T, M, I> {
 /// w(p) = v(indices(p)).
 pub struct Extract<'i, T: Value, M: Backend<I>, I: Index> {
     pub(super) v: M::Vector<T>,
-    pub(super) indices: &'i [I],
+    pub(super) indices: Indices<'i, I>,
 }
 impl<T: Value, M: Backend<I>, I: Index> Operation<M, I> for Extract<'_, T, M, I> {
     type Kind = Vectors;
     type Out = T;
     const NAME: &'static str = "extract";
     fn compute(self, m: &M, mask: Mask<'_, M::Places>) -> Result<M::Vector<T>> {
-        masked::<M, I, Vectors, T>(m, m.extract_vector(&self.v, self.indices)?, mask)
+        let Self { v, indices } = self;
+        let t = if indices.is_all() { v } else { m.extract_vector(&v, &indices.resolve(m.len(&v))?)? };
+        masked::<M, I, Vectors, T>(m, t, mask)
     }
 }
 
 /// w(indices(p)) = v(p); other places of w stay.
 pub struct Assign<'i, T: Value, M: Backend<I>, I: Index> {
     pub(super) v: M::Vector<T>,
-    pub(super) indices: &'i [I],
+    pub(super) indices: Indices<'i, I>,
 }
 /// w(i) = x.
 pub struct AssignScalar<T> {
@@ -571,7 +574,7 @@ pub struct AssignScalar<T> {
 }
 
 /// An assignment is written into something.
-fn no_target<T>() -> Result<T> {
+pub(super) fn no_target<T>() -> Result<T> {
     Err(Error::Unsupported {
         what: "eval() of an assignment".into(),
         why: "it says what to write and not where: call into(&mut w)".into(),
@@ -590,12 +593,17 @@ impl<T: Value, M: Backend<I>, I: Index> Operation<M, I> for Assign<'_, T, M, I> 
     fn write_into<A: Accumulate<T>>(self, m: &M, w: &mut M::Vector<T>, mask: Write<M::Places>, accum: A) -> Result<()> {
         let (Self { v, indices }, len) = (self, m.len(w));
         let spec = mask.as_ref().map(WriteMask::spec);
-        let t = masked::<M, I, Vectors, T>(m, m.scatter_vector(&v, indices, len)?, spec)?;
+        if indices.is_all() {
+            let t = masked::<M, I, Vectors, T>(m, v, spec)?;
+            return write::<M, I, Vectors, _, _>(m, Self::NAME, w, t, mask, accum);
+        }
+        let indices = indices.resolve(len)?;
+        let t = masked::<M, I, Vectors, T>(m, m.scatter_vector(&v, &indices, len)?, spec)?;
         drop(v);
         if A::SOME {
             return write::<M, I, Vectors, _, _>(m, Self::NAME, w, t, mask, accum);
         }
-        let mut pattern = m.index_pattern(indices, len)?;
+        let mut pattern = m.index_pattern(&indices, len)?;
         if let Some(mask) = mask {
             let allowed = m.full_vector(len, true, Some(MaskSpec::new(&pattern, false)))?;
             pattern = masked::<M, I, Vectors, bool>(m, allowed, Some(mask.spec()))?.places(m)?;
@@ -628,21 +636,58 @@ impl<T: Value, M: Backend<I>, I: Index> Operation<M, I> for AssignScalar<T> {
 
 /// ⊕ over all entries.
 #[must_use = "nothing is computed before eval() or into()"]
-pub struct Reduce<'m, P: Monoid, C, M, I> {
+pub struct Reduce<'m, P: Monoid, C, M, I, A = Plain> {
     pub(super) machine: &'m M,
     pub(super) monoid: P,
     pub(super) a: C,
+    pub(super) accum: A,
     pub(super) index: PhantomData<I>,
+}
+impl<'m, P: Monoid, C, M, I> Reduce<'m, P, C, M, I> {
+    /// Joins the fold to the scalar that is there by ⊙, before [`into`](Reduce::into).
+    pub fn accum<O: BinaryOp>(self, op: O) -> Reduce<'m, P, C, M, I, Accum<O>> {
+        let Self { machine, monoid, a, index, .. } = self;
+        Reduce { machine, monoid, a, accum: Accum(op), index }
+    }
 }
 impl<P: Monoid, C, M: Backend<I>, I: Index> Reduce<'_, P, C, M, I>
 where
     C: Container<M, I, Value = P::Out>,
     C::Kind: Entrywise<M, I> + Kind<M, I, Of<P::Out> = C>,
 {
-    /// The fold.
+    /// The fold; the identity if there are no entries.
     /// # Errors
     /// Those of the machine.
     pub fn eval(self) -> Result<P::Out> {
         <C::Kind as Entrywise<M, I>>::reduce(self.machine, self.monoid, &self.a)
+    }
+}
+impl<P: Monoid, C, M: Backend<I>, I: Index, A: JoinScalar<P::Out>> Reduce<'_, P, C, M, I, A>
+where
+    C: Container<M, I, Value = P::Out>,
+    C::Kind: Entrywise<M, I> + Kind<M, I, Of<P::Out> = C>,
+{
+    /// Writes the fold into a scalar that may be absent: absent if there are no entries, and with ⊙ as it was then, or
+    /// the fold where it was absent (`GrB_reduce` into a `GrB_Scalar`).
+    /// ```
+    /// use sparring::prelude::*;
+    /// let (cpu, x, mut s) = (Cpu::new(), Vector::<i32>::full(vec![4, 2])?, None);
+    /// cpu.reduce(Max::new(), &Vector::<i32>::empty(5)?).into(&mut s)?;
+    /// assert_eq!(s, None);
+    /// cpu.reduce(Max::new(), &x).into(&mut s)?;
+    /// cpu.reduce(Max::new(), &x).accum(Plus::new()).into(&mut s)?;
+    /// assert_eq!(s, Some(8));
+    /// # Ok::<(), sparring::Error>(())
+    /// ```
+    /// # Errors
+    /// Those of the machine.
+    pub fn into(self, s: &mut Option<P::Out>) -> Result<()> {
+        let Self { machine, monoid, a, accum, .. } = self;
+        let t = match a.count(machine)? {
+            0 => None,
+            _ => Some(<C::Kind as Entrywise<M, I>>::reduce(machine, monoid, &a)?),
+        };
+        *s = accum.join_scalar(*s, t);
+        Ok(())
     }
 }

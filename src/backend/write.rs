@@ -15,7 +15,8 @@ use std::marker::PhantomData;
 
 use super::Backend;
 use super::container::Kind;
-use crate::algebra::{BinaryOp, Value};
+use crate::algebra::{BinaryOp, Host, V, Value};
+use crate::par::note;
 use crate::sparse::MaskSpec;
 use crate::{Error, Index, Result};
 
@@ -67,6 +68,17 @@ pub(crate) fn write_parts<X, P>(
         return Err(Error::Shape { op, lhs: found, rhs: made });
     }
     let replace = mask.as_ref().is_none_or(|mask| mask.replace);
+    note(|| {
+        format!(
+            "write: {}",
+            match (mask.is_some(), replace, accumulates) {
+                (_, true, false) => "C = T, which takes C's place",
+                (true, true, true) => "C = C⟨M⟩ ⊙ T",
+                (_, _, true) => "C = C ⊙ T",
+                _ => "C = C⟨¬M⟩ ∪ T",
+            }
+        )
+    });
     match mask {
         Some(mask) if replace && accumulates => {
             let allows_some = keep_allowed(parts, c, mask)?;
@@ -179,5 +191,25 @@ impl<T: Value, O: BinaryOp<A = T, B = T, Out = T>> Accumulate<T> for Accum<O> {
     const SOME: bool = true;
     fn accumulate<M: Backend<I>, I: Index, K: Kind<M, I>>(&self, m: &M, x: &mut K::Of<T>, t: K::Of<T>) -> Result<()> {
         K::accumulate(m, self.0, x, t)
+    }
+}
+
+/// How a scalar joins the one that is there: by [`Plain`] or [`Accum`].
+pub trait JoinScalar<T> {
+    /// s ⊙ t, where both exist; without ⊙ it is t.
+    #[doc(hidden)]
+    fn join_scalar(&self, s: Option<T>, t: Option<T>) -> Option<T>;
+}
+impl<T> JoinScalar<T> for Plain {
+    fn join_scalar(&self, _: Option<T>, t: Option<T>) -> Option<T> {
+        t
+    }
+}
+impl<T: Value, O: BinaryOp<A = T, B = T, Out = T>> JoinScalar<T> for Accum<O> {
+    fn join_scalar(&self, s: Option<T>, t: Option<T>) -> Option<T> {
+        match (s, t) {
+            (Some(s), Some(t)) => Some(self.0.apply::<Host>(V(s), V(t)).0),
+            (s, t) => s.or(t),
+        }
     }
 }

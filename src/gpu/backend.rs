@@ -311,6 +311,21 @@ impl Backend for Cuda {
     fn mxd<R: Semiring>(&self, ring: R, a: &DeviceCsr<Lhs<R>>, x: &DeviceDense<Rhs<R>>) -> Result<DeviceDense<Out<R>>> {
         Cuda::mxd(self, ring, a, x)
     }
+    fn dense_shape<T: Value>(&self, a: &DeviceDense<T>) -> (usize, usize) {
+        a.shape()
+    }
+    fn accumulate_dense<T: Value, O: BinaryOp<A = T, B = T, Out = T>>(
+        &self,
+        op: O,
+        y: &mut DeviceDense<T>,
+        t: DeviceDense<T>,
+    ) -> Result<()> {
+        // As vectors with a value everywhere.
+        let full = |x: &DeviceDense<T>| RawVector::full(Arc::clone(x.values.raw()));
+        let joined = self.vector_ewise_add_raw(&printed_binary(op), None, &full(y), &full(&t))?;
+        y.values = Buffer::of(joined.values)?;
+        Ok(())
+    }
     fn transposed<T: Value>(&self, a: &DeviceCsr<T>) -> Result<DeviceCsr<T>> {
         self.transpose_raw(&a.raw())?.typed()
     }
@@ -468,6 +483,11 @@ impl Backend for Cuda {
         let nothing = self.upload_list_raw(len, &[], Slice::of::<T>(&[]))?;
         let full = self.to_full_raw(&nothing, Slice::of(&[x]))?;
         self.masked(full, mask)?.typed()
+    }
+    fn pattern_matrix<T: Value>(&self, pattern: &Arc<DevicePattern>, x: T) -> Result<DeviceCsr<T>> {
+        let nothing = self.upload_list_raw(pattern.nnz(), &[], Slice::of::<T>(&[]))?;
+        let values = self.to_full_raw(&nothing, Slice::of(&[x]))?.values;
+        RawCsr { pattern: Arc::clone(pattern), values }.typed()
     }
     fn assign_masked<T: Value>(&self, w: &mut DeviceVector<T>, x: T, mask: MaskSpec<'_, DevicePlaces>) -> Result<()> {
         check(Some(parts(mask)), w.len())?;

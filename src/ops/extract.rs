@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::blocks::{append_rows, blocks, fill_rows, in_order, row_blocks, stretch};
 use crate::algebra::Value;
-use crate::par::{Threads, collected, filled, reserved, zeros};
+use crate::par::{Threads, collected, filled, note, reserved, zeros};
 use crate::sparse::{Bitmap, Checked, IndexList, accumulate, count_rows, sorted_values};
 use crate::{Csr, Error, Index, Pattern, Result};
 
@@ -113,6 +113,18 @@ pub(crate) fn extract_values<T: Copy + Send + Sync, I: Index>(
     (0..m).for_each(|p| starts[p + 1] = entries_of(p).len());
     accumulate(threads, &mut starts)?;
     let columns = Columns::new(&of_cols, a.ncols(), starts[m])?;
+    note(|| {
+        format!(
+            "  {m} rows of {} entries; columns {}",
+            starts[m],
+            match &columns {
+                Columns::Range(_) => "are a range",
+                Columns::Map(_) => "are looked up in a table of all columns",
+                Columns::Table { .. } => "repeat, and are looked up in a table of all columns",
+                Columns::Pairs(_) => "are searched: they are few beside all columns",
+            }
+        )
+    });
     let work = |p: usize| starts[p] + p;
     let all = matches!(&columns, Columns::Range(range) if range.len() == a.ncols());
     if let (Columns::Map(map), Some(&first)) = (&columns, values.first()) {

@@ -21,11 +21,14 @@
 //!
 //! [`Threads::on_progress`]: crate::par::Threads::on_progress
 
+mod aggregate;
 mod apply;
 mod apply_index;
 mod assign;
 mod blocks;
 pub(crate) mod by_formula;
+mod concat;
+mod diagonal;
 mod ewise;
 mod extract;
 mod hyper;
@@ -40,8 +43,11 @@ mod union;
 pub(crate) mod vector;
 mod vxm;
 
+pub(crate) use aggregate::arg_rows;
 pub(crate) use apply::apply;
 pub(crate) use apply_index::apply_index;
+pub(crate) use concat::{block_ranges, concat_pattern, concat_shape};
+pub(crate) use diagonal::{diagonal_entries, diagonal_of, diagonal_pattern};
 pub(crate) use ewise::{ewise_add, ewise_mult};
 pub(crate) use hyper::mxm_hyper;
 pub(crate) use kronecker::kronecker;

@@ -8,7 +8,7 @@ use super::mxv::{rows, runs};
 use super::vxm::vxm_list;
 use crate::algebra::{At, BinaryOp, Host, Lhs, Monoid, MulOp, Out, Rhs, Semiring, V, Value};
 use crate::kernels::{fill, fill_found};
-use crate::par::{Threads, collected, filled, zero_values};
+use crate::par::{Threads, collected, filled, note, zero_values};
 use crate::sparse::{Bitmap, MaskSpec, VectorPattern, View, bit};
 use crate::{Csr, Error, Index, Result, Vector};
 
@@ -48,6 +48,16 @@ pub(crate) fn mxv_entries<R: Semiring, I: Index>(
         }
         entries => entries,
     };
+    note(|| match (&few, entries) {
+        (Some(list), _) => format!(
+            "  the {} rows that the mask allows, of {m}: at most one in {}",
+            list.len(),
+            Vector::<Out<R>, I>::SPARSE
+        ),
+        (None, View::Full(_)) => "  all rows, each folded whole: the vector is full".into(),
+        (None, View::Bitmap(..)) => "  all rows, each entry looked up by a bit of the vector".into(),
+        (None, View::List(..)) => "  all rows, each entry searched in the vector's list".into(),
+    });
     match few {
         Some(list) => few_rows(threads, ring, a, entries, &list),
         None => all_rows(threads, ring, a, entries, mask),

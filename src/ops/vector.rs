@@ -11,7 +11,7 @@ use std::sync::Arc;
 use super::blocks::blocks;
 use crate::algebra::{BinaryOp, Host, IndexUnaryOp, Monoid, Number, Place, Slice, SliceMut, UnaryOp, V, Value};
 use crate::kernels::{fill, folded};
-use crate::par::{Threads, collected, reserved, zero_values};
+use crate::par::{Threads, collected, note, reserved, zero_values};
 use crate::sparse::{Bitmap, Combine, MaskSpec, VectorPattern, View, bit};
 use crate::{Csr, Error, Index, Result, Vector};
 
@@ -149,6 +149,7 @@ pub(crate) fn ewise_add<T: Value, O: BinaryOp<A = T, B = T, Out = T>, I: Index>(
     let f = |x, y| op.apply::<Host>(V(x), V(y)).0;
     let (x, y) = match (a.view(), b.view()) {
         (View::List(ia, xa), View::List(ib, xb)) => {
+            note(|| "  two lists are merged".into());
             return merge(a.len(), (ia, xa), (ib, xb), |meet| {
                 Some(match meet {
                     Meet::A(x) | Meet::B(x) => x,
@@ -158,7 +159,7 @@ pub(crate) fn ewise_add<T: Value, O: BinaryOp<A = T, B = T, Out = T>, I: Index>(
         }
         _ => match (dense(a), dense(b)) {
             (Some(x), Some(y)) => (x, y),
-            // A list joins a copy of the other.
+            // A list joins a copy of the other; of two that are dense all places are computed, in blocks.
             (Some(_), _) => return joined(threads, a, b, &joins(op)),
             _ => return joined(threads, b, a, &joins_before(op)),
         },

@@ -18,7 +18,7 @@ use std::sync::{Mutex, PoisonError};
 use super::blocks::{blocks, room};
 use crate::algebra::{Array, Lhs, Out, Rhs, Semiring, Slice, Word};
 use crate::kernels::{CACHED, CompiledRing, Listed, Operand, Part, Sums, VectorProducts, sums, sums_by_formula};
-use crate::par::{Fresh, Threads, append_blocks, collected, filled, reserved};
+use crate::par::{Fresh, Threads, append_blocks, collected, filled, note, reserved};
 use crate::simd::{RowsOf, within};
 use crate::sparse::{Bitmap, EffectiveMask, Indices, MaskSpec, VectorPattern};
 use crate::{Csr, Error, Index, Pattern, Result};
@@ -132,9 +132,21 @@ impl<I: Index> Sums<I> for Product<'_, I> {
         let list = List { threads, before, blocks: &blocks, flops, products };
         let workers = threads.count().min(blocks.len());
         if a.is_sorted() && suits_columns(flops, n, entries, workers) {
+            note(|| format!("  {flops} products into {n} columns: by columns, a range for each of {workers} threads"));
             return self.by_columns(products, workers);
         }
-        let sums = match choose(flops, n, workers) {
+        let way = choose(flops, n, workers);
+        note(|| {
+            format!(
+                "  {flops} products into {n} columns: {}",
+                match way {
+                    Way::Sorted => "listed, sorted and folded, as they are few",
+                    Way::Direct => "into a dense accumulator, as the columns are few",
+                    Way::Grouped => "grouped by ranges of columns, each gathered in a window",
+                }
+            )
+        });
+        let sums = match way {
             Way::Sorted => list.sorted(),
             Way::Direct => list.direct(n),
             Way::Grouped => list.grouped(n),

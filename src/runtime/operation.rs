@@ -6,6 +6,7 @@ use super::write::On;
 use super::{BinaryOp, Collection, Machine, Matrix, Scalar, Semiring, UnaryOp, Vector};
 use crate::algebra::Type;
 use crate::backend::{WriteMask, write_parts};
+use crate::par::explained;
 use crate::sparse::IndexList;
 use crate::{Error, Result};
 
@@ -167,6 +168,29 @@ impl<'m> Operation<'m> {
         }
         let mask = self.resolved()?;
         self.compute(mask.as_ref())
+    }
+    /// The result, and how it was computed: the forms of the operands, the kernel that ran, and why, line by line.
+    /// ```
+    /// use sparring::algebra::Type;
+    /// use sparring::runtime::{Machine, Matrix, Op};
+    /// use sparring::{Cpu, Csr};
+    /// let a = Matrix::from(Csr::<f64>::new(2, 3, vec![0, 1, 2], vec![1, 2], vec![1.0; 2])?);
+    /// let (t, how) = Machine::from(Cpu::new()).call(Op::Transpose, &a).explain::<Matrix>()?;
+    /// assert_eq!((t.shape(), &how[..]), ((3, 2), "transpose: 2×3 with 2 entries as compressed rows"));
+    /// # Ok::<(), sparring::Error>(())
+    /// ```
+    /// # Errors
+    /// Those of [`eval`](Self::eval).
+    pub fn explain<X: TryFrom<Object, Error = Error>>(self) -> Result<(X, String)> {
+        let (made, how) = explained(|| self.eval());
+        Ok((made?, how))
+    }
+    /// Writes the result into `c`; how it was computed and written, likewise.
+    /// # Errors
+    /// Those of [`into`](Self::into).
+    pub fn explain_into<X: Collection>(self, c: &mut X) -> Result<String> {
+        let (done, how) = explained(|| self.into(c));
+        done.map(|()| how)
     }
     /// Writes the result into `c`, which may be an operand or the mask too.
     ///

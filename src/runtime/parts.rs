@@ -6,9 +6,10 @@ use super::engine::{Call, Op};
 use super::operator::check;
 use super::{BinaryOp, IndexList, Machine, Matrix, Scalar, Vector};
 use crate::algebra::Array;
-use crate::kernels::zeros_any;
+use crate::kernels::{Operand, zeros_any};
 use crate::ops::by_formula::{self, AnyVector};
-use crate::par::{Threads, reserved, zeros};
+use crate::ops::{block_ranges, concat_pattern, concat_shape};
+use crate::par::Threads;
 use crate::sparse::{Combine, MaskSpec, VectorPattern};
 use crate::{Error, Index, Pattern, Result};
 
@@ -38,20 +39,7 @@ impl Machine {
     /// # Errors
     /// [`Error::Argument`] unless the numbers add up to the shape; those of the machine.
     pub fn split(&self, a: &Matrix, nrows: &[usize], ncols: &[usize]) -> Result<Vec<Vec<Matrix>>> {
-        let ranges = |name: &'static str, lens: &[usize], n: usize| {
-            let total = lens.iter().try_fold(0usize, |sum, len| sum.checked_add(*len));
-            if total != Some(n) {
-                let message = format!("blocks of {lens:?} do not add up to {n}");
-                return Err(Error::Argument { name, message });
-            }
-            let mut start = 0;
-            let range = |&len: &usize| {
-                start += len;
-                IndexList::from(start - len..start)
-            };
-            Ok(lens.iter().map(range).collect::<Vec<_>>())
-        };
-        let (rows, cols) = (ranges("nrows", nrows, a.shape().0)?, ranges("ncols", ncols, a.shape().1)?);
+        let (rows, cols) = (block_ranges("nrows", nrows, a.shape().0)?, block_ranges("ncols", ncols, a.shape().1)?);
         let block = |rows, cols| self.run(&Call::unary(Op::Extract(rows, cols), a))?.try_into();
         rows.iter().map(|rows| cols.iter().map(|cols| block(rows, cols)).collect()).collect()
     }
@@ -96,59 +84,22 @@ fn here(blocks: &[&[&Matrix]]) -> Result<Vec<Vec<Matrix>>> {
 }
 
 fn concat(blocks: &[Vec<Matrix>]) -> Result<Matrix> {
-    let Some(first) = blocks.first().filter(|row| !row.is_empty()) else {
-        return Err(Error::Argument { name: "blocks", message: "there are none".into() });
-    };
-    let ty = first[0].ty();
-    for row in blocks {
-        if row.len() != first.len() {
-            let message = format!("a row has {} of them, the first has {}", row.len(), first.len());
-            return Err(Error::Argument { name: "blocks", message });
-        }
-        for (block, above) in row.iter().zip(first) {
-            let expected = (row[0].shape().0, above.shape().1);
-            if block.shape() != expected {
-                return Err(Error::Shape { op: "concat", lhs: expected, rhs: block.shape() });
-            }
-            if block.ty() != ty {
-                let message = format!("one is {}, the first is {ty}", block.ty());
-                return Err(Error::Argument { name: "blocks", message });
-            }
-        }
+    let of_all = |row: &Vec<Matrix>| row.iter().map(|a| (a.shape(), a.nnz())).collect();
+    let shape = concat_shape::<u32>(&blocks.iter().map(of_all).collect::<Vec<_>>())?;
+    let ty = blocks[0][0].ty();
+    if let Some(block) = blocks.iter().flatten().find(|block| block.ty() != ty) {
+        let message = format!("one is {}, the first is {ty}", block.ty());
+        return Err(Error::Argument { name: "blocks", message });
     }
-    let total = |lens: &mut dyn Iterator<Item = usize>| lens.fold(0u128, |sum, len| sum + len as u128);
-    let nrows = total(&mut blocks.iter().map(|row| row[0].shape().0));
-    let ncols = total(&mut first.iter().map(|block| block.shape().1));
-    let nnz = total(&mut blocks.iter().flatten().map(Matrix::nnz));
-    let fits = |what, needed: u128, max: usize| {
-        let max = max as u128;
-        if needed <= max { Ok(needed as usize) } else { Err(Error::IndexOverflow { what, needed, max }) }
-    };
-    let (nrows, ncols) =
-        (fits("rows of blocks", nrows, isize::MAX as usize)?, fits("columns of blocks", ncols, u32::MAX_LEN)?);
-    let nnz = fits("entries of blocks", nnz, isize::MAX as usize)?;
-    let (mut row_ptr, mut cols) = (zeros(nrows + 1, "row pointers")?, reserved(nnz, "column indices")?);
-    let mut values = zeros_any(ty, nnz)?;
-    let mut top = 0;
-    for row in blocks {
-        let rows = row[0].shape().0;
-        for i in 0..rows {
-            let mut left = 0;
-            for block in row {
-                let operand = block.operand()?;
-                let (js, p) = (operand.pattern.row(i), operand.pattern.row_ptr()[i]);
-                values
-                    .slice_mut()
-                    .part(cols.len()..cols.len() + js.len())
-                    .copy_from(&operand.values.part(p..p + js.len()));
-                cols.extend(js.iter().map(|j| j + u32::cast(left)));
-                left += block.shape().1;
-            }
-            row_ptr[top + i + 1] = cols.len();
-        }
-        top += rows;
-    }
-    Matrix::new(Arc::new(Pattern::from_parts(nrows, ncols, row_ptr, cols, true)), values)
+    let of_row = blocks.iter().map(|row| row.iter().map(Matrix::operand).collect::<Result<Vec<_>>>());
+    let operands: Vec<Vec<Operand<'_>>> = of_row.collect::<Result<_>>()?;
+    let patterns: Vec<Vec<&Pattern>> = operands.iter().map(|row| row.iter().map(|a| &**a.pattern).collect()).collect();
+    let mut values = zeros_any(ty, shape.2)?;
+    let pattern = concat_pattern(&patterns, shape, |r, c, from, to| {
+        let of = operands[r][c].values.part(from);
+        values.slice_mut().part(to..to + of.len()).copy_from(&of);
+    })?;
+    Matrix::new(Arc::new(pattern), values)
 }
 
 impl Vector {

@@ -305,7 +305,7 @@ fn operand_shape(case: &Case) -> (usize, usize) {
 }
 
 /// The indices below n as a list; now and then as all of them, or as a range with a stride, where they are.
-fn list(indices: &[usize], n: usize, calls: usize) -> IndexList {
+pub(crate) fn list(indices: &[usize], n: usize, calls: usize) -> IndexList {
     if calls.is_multiple_of(3) && indices.iter().copied().eq(0..n) {
         return IndexList::all();
     }

@@ -11,11 +11,11 @@ use crate::algebra::words::{Fold, Moves, moved as by_word, moved_two};
 use crate::algebra::{Value, Word};
 use crate::par::Threads;
 use crate::sparse::{IndexList, sorted_values, transposed_values};
-use crate::{Csr, Error, Pattern, Result};
+use crate::{Csr, Error, Index, Pattern, Result};
 
 /// What becomes of the entries.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Move<'a> {
+pub(crate) enum Move<'a, I: Index = u32> {
     /// Aᵀ, rows sorted.
     Transpose,
     /// A, rows sorted.
@@ -25,7 +25,7 @@ pub(crate) enum Move<'a> {
     /// Those that an operator on places keeps, of a matrix with sorted rows.
     Band(Band),
     /// The entries where this pattern has one, or where it has none if the flag is set; both have sorted rows.
-    Restrict(&'a Pattern, bool),
+    Restrict(&'a Pattern<I>, bool),
     /// A(I, J), of a matrix with sorted rows.
     Extract(&'a IndexList, &'a IndexList),
     /// The matrix of this shape whose part (I, J) is A.
@@ -34,15 +34,15 @@ pub(crate) enum Move<'a> {
     Within(&'a IndexList, &'a IndexList),
 }
 
-struct Moved<'a> {
+struct Moved<'a, I: Index> {
     threads: &'a Threads,
-    pattern: &'a Pattern,
-    how: Move<'a>,
+    pattern: &'a Pattern<I>,
+    how: Move<'a, I>,
 }
 
-impl Moves for Moved<'_> {
-    type Found = Pattern;
-    fn run<W: Word>(self, words: &[W], _: Option<Fold<'_, W>>) -> Result<(Pattern, Vec<W>)> {
+impl<I: Index> Moves for Moved<'_, I> {
+    type Found = Pattern<I>;
+    fn run<W: Word>(self, words: &[W], _: Option<Fold<'_, W>>) -> Result<(Pattern<I>, Vec<W>)> {
         let Self { threads, pattern, how } = self;
         match how {
             Move::Transpose => transposed_values(threads, pattern, words),
@@ -62,7 +62,7 @@ impl Moves for Moved<'_> {
 /// [`Error::OutOfMemory`](crate::Error::OutOfMemory), [`Error::Cancelled`](crate::Error::Cancelled);
 /// [`Error::IndexOverflow`](crate::Error::IndexOverflow) for a transpose of too many rows,
 /// [`Error::Shape`](crate::Error::Shape) for a mask of another shape.
-pub(crate) fn moved<T: Value>(threads: &Threads, a: &Csr<T>, how: Move<'_>) -> Result<Csr<T>> {
+pub(crate) fn moved<T: Value, I: Index>(threads: &Threads, a: &Csr<T, I>, how: Move<'_, I>) -> Result<Csr<T, I>> {
     let (pattern, values) = by_word(Moved { threads, pattern: a.pattern(), how }, a.values(), None::<fn(T, T) -> T>)?;
     Csr::with_pattern(Arc::new(pattern), values)
 }
@@ -71,7 +71,7 @@ pub(crate) fn moved<T: Value>(threads: &Threads, a: &Csr<T>, how: Move<'_>) -> R
 /// # Errors
 /// [`Error::Shape`](crate::Error::Shape), [`Error::OutOfMemory`](crate::Error::OutOfMemory),
 /// [`Error::Cancelled`](crate::Error::Cancelled).
-pub(crate) fn put_over<T: Value>(threads: &Threads, c: &Csr<T>, t: &Csr<T>) -> Result<Csr<T>> {
+pub(crate) fn put_over<T: Value, I: Index>(threads: &Threads, c: &Csr<T, I>, t: &Csr<T, I>) -> Result<Csr<T, I>> {
     if c.shape() != t.shape() {
         return Err(Error::Shape { op: "ewise_add", lhs: c.shape(), rhs: t.shape() });
     }
@@ -94,13 +94,13 @@ pub(crate) fn filled_where<T: Value>(threads: &Threads, c: &Csr<T>, s: T, mask: 
 /// [`Error::Shape`](crate::Error::Shape) unless A is |I|×|J| and the mask of C's shape;
 /// [`Error::ListIndex`](crate::Error::ListIndex), [`Error::RepeatedIndex`](crate::Error::RepeatedIndex);
 /// [`Error::OutOfMemory`](crate::Error::OutOfMemory), [`Error::Cancelled`](crate::Error::Cancelled).
-pub(crate) fn assigned<T: Value>(
+pub(crate) fn assigned<T: Value, I: Index>(
     threads: &Threads,
-    c: &Csr<T>,
-    a: &Csr<T>,
+    c: &Csr<T, I>,
+    a: &Csr<T, I>,
     part: (&IndexList, &IndexList),
-    mask: Option<(&Pattern, bool)>,
-) -> Result<Csr<T>> {
+    mask: Option<(&Pattern<I>, bool)>,
+) -> Result<Csr<T, I>> {
     let assign = AssignRows { threads, c: c.pattern(), a: a.pattern(), part, mask };
     let (pattern, values) = moved_two(assign, c.values(), a.values())?;
     Csr::with_pattern(Arc::new(pattern), values)

@@ -3,12 +3,13 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
+use super::super::diagonal::{diagonal_entries, diagonal_of, diagonal_pattern};
 use super::super::extract::extract_positions;
 use super::entries::gathered;
 use super::vector::{AnyVector, View};
 use crate::algebra::{Array, Input, Slice};
 use crate::kernels::{BLOCK, CompiledOp, Operand};
-use crate::par::{Threads, collected, reserved, zeros};
+use crate::par::{Threads, collected, reserved};
 use crate::sparse::IndexList;
 use crate::{Coo, Error, Index, Pattern, Result};
 
@@ -172,23 +173,9 @@ fn in_order(threads: &Threads, pairs: &[(u32, u32)], values: &Array) -> Result<(
 /// # Errors
 /// [`Error::OutOfMemory`], [`Error::Cancelled`].
 pub(crate) fn diagonal(threads: &Threads, a: Operand<'_>, k: i64) -> Result<AnyVector> {
-    let (first, len) = diagonal_of(a.pattern.shape(), k);
-    let (mut indices, mut positions) = (reserved(len, "indices")?, reserved(len, "positions")?);
-    for p in 0..len {
-        let (i, j) = (first.0 + p, first.1 + p);
-        if let Ok(q) = a.pattern.row(i).binary_search(&u32::cast(j)) {
-            indices.push(u32::cast(p));
-            positions.push(a.pattern.row_ptr()[i] + q);
-        }
-    }
+    let (indices, positions) = diagonal_entries(a.pattern, k)?;
     let values = gathered(threads, "diagonal", a.values, &positions)?;
-    Ok(AnyVector::list(len, indices, values))
-}
-
-/// Where a diagonal begins, and how long it is.
-pub(crate) fn diagonal_of((nrows, ncols): (usize, usize), k: i64) -> ((usize, usize), usize) {
-    let by = usize::try_from(k.unsigned_abs()).unwrap_or(usize::MAX);
-    if k >= 0 { ((0, by), nrows.min(ncols.saturating_sub(by))) } else { ((by, 0), ncols.min(nrows.saturating_sub(by))) }
+    Ok(AnyVector::list(diagonal_of(a.pattern.shape(), k).1, indices, values))
 }
 
 /// The square matrix whose diagonal k is v, n + |k| rows for n places.
@@ -197,16 +184,6 @@ pub(crate) fn diagonal_of((nrows, ncols): (usize, usize), k: i64) -> ((usize, us
 /// # Errors
 /// [`Error::IndexOverflow`] for too many columns; [`Error::OutOfMemory`].
 pub(crate) fn diagonal_matrix(threads: &Threads, v: View<'_>, k: i64) -> Result<(Arc<Pattern>, Array)> {
-    let needed = v.len() as u128 + u128::from(k.unsigned_abs());
-    if needed > u32::MAX_LEN as u128 {
-        return Err(Error::IndexOverflow { what: "rows of a diagonal matrix", needed, max: u32::MAX_LEN as u128 });
-    }
-    let (n, by) = (needed as usize, k.unsigned_abs() as usize);
-    let (down, right) = if k >= 0 { (0, by) } else { (by, 0) };
-    let (mut indices, values) = v.entries(threads)?;
-    let mut row_ptr = zeros(n + 1, "row pointers")?;
-    indices.iter().for_each(|&i| row_ptr[i as usize + down + 1] = 1);
-    (0..n).for_each(|i| row_ptr[i + 1] += row_ptr[i]);
-    indices.iter_mut().for_each(|i| *i += u32::cast(right));
-    Ok((Arc::new(Pattern::from_parts(n, n, row_ptr, indices, true)), values))
+    let (indices, values) = v.entries(threads)?;
+    Ok((Arc::new(diagonal_pattern(v.len(), indices, k)?), values))
 }

@@ -136,7 +136,7 @@ impl On<'_> {
         let entries: Matrix = self.0.run(&Call::unary(Op::Select(&on_it), a))?.try_into()?;
         let any = Monoid::new("any", a.ty())?;
         let line: Vector = self.0.run(&Call::unary(Op::ReduceRows(&any), &entries))?.try_into()?;
-        let ((first, _), len) = by_formula::diagonal_of(a.shape(), k);
+        let ((first, _), len) = crate::ops::diagonal_of(a.shape(), k);
         self.extract_vector(&line, &(first.min(line.len())..first.min(line.len()) + len).into())
     }
     fn union(

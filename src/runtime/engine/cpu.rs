@@ -10,7 +10,7 @@ use crate::distance::{Float, Measure, Options as DistanceOptions};
 use crate::graph::{TriangleMethod, Triangles, triangles, triangles_per_edge, triangles_per_vertex};
 use crate::ops::Pairing;
 use crate::ops::by_formula::{self, Band, Ewise, Move};
-use crate::par::Threads;
+use crate::par::{Threads, note};
 use crate::runtime::distances::{Comparison, Neighbours, with_float};
 use crate::runtime::index::{EngineIndex, RowIndex};
 use crate::runtime::matrix::{Matrix, Sum};
@@ -53,6 +53,10 @@ impl Engine for Cpu {
         // What the mask discards is not computed: kernels of products and folds take it, other vectors are masked
         // first.
         let threads = Cpu::threads(self);
+        note(|| {
+            let operands: Vec<String> = [Some(call.a), call.b].iter().flatten().map(Operand::described).collect();
+            format!("{}: {}", call.op.name(), operands.join("; "))
+        });
         Ok(match (call.op, call.a, call.b) {
             (Op::Mxm(ring, options), Operand::Matrix(a), Some(Operand::Matrix(b))) => {
                 self.product(ring, a, b, call.mask, options)?.into_matrix().into()

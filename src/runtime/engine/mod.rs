@@ -208,6 +208,13 @@ impl Operand<'_> {
             Self::Vector(x) => x.ty(),
         }
     }
+    /// Shape, entries and form in words.
+    pub(super) fn described(&self) -> String {
+        match self {
+            Self::Matrix(a) => a.described(),
+            Self::Vector(x) => x.described(),
+        }
+    }
 }
 impl<'a> From<&'a Matrix> for Operand<'a> {
     fn from(a: &'a Matrix) -> Self {

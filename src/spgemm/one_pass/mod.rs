@@ -20,7 +20,7 @@ use super::small;
 use super::tasks::{self, Work};
 use crate::algebra::{Array, Lhs, Out, Rhs, Semiring, Word};
 use crate::kernels::{self, CompiledRing, Multiply, Numeric, OneByOne, Operand, Products, precompiled};
-use crate::par::Threads;
+use crate::par::{Threads, note};
 use crate::simd::Sixteen;
 use crate::{Csr, Index, Pattern, Result};
 
@@ -47,6 +47,7 @@ pub(crate) fn mxm<R: Semiring, I: Index>(
     b: &Csr<Rhs<R>, I>,
 ) -> Result<Csr<Out<R>, I>> {
     let (made, values) = kernels::numeric(&Products::new(ring, a, b), &SingleUse { threads, request })?;
+    note(|| format!("  {}", made.explain()));
     Csr::with_pattern(made.c, values)
 }
 
@@ -63,9 +64,13 @@ pub(crate) fn mxm_any(
 ) -> Result<(Made, Array)> {
     if let Some(made) = small::product(threads, request, ring, a, b) {
         let (c, values, flops) = made?;
-        return Ok((Made { c: Arc::new(c), flops, strategy: Strategy::OnePass(OnePass::Small) }, values));
+        let made = Made { c: Arc::new(c), flops, strategy: Strategy::OnePass(OnePass::Small) };
+        note(|| format!("  {}", made.explain()));
+        return Ok((made, values));
     }
-    kernels::numeric_by_formula(ring, a, b, &SingleUse { threads, request })
+    let (made, values) = kernels::numeric_by_formula(ring, a, b, &SingleUse { threads, request })?;
+    note(|| format!("  {}", made.explain()));
+    Ok((made, values))
 }
 
 /// C's pattern, and how C was made.

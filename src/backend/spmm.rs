@@ -1,0 +1,75 @@
+//! Y ⊙= A ⊕.⊗ X, X and Y dense: a sparse matrix times a tall dense one.
+
+use std::marker::PhantomData;
+
+use super::Backend;
+use super::operations::flipped;
+use super::write::{Accum, Plain};
+use crate::algebra::{BinaryOp, Lhs, Out, Rhs, Semiring};
+use crate::{Index, Result};
+
+/// A ⊕.⊗ X about to be computed. Its result is dense, so there is no mask.
+#[must_use = "nothing is computed before eval() or into()"]
+pub struct Spmm<'m, R: Semiring, M: Backend<I>, I: Index, A = Plain> {
+    pub(super) machine: &'m M,
+    pub(super) ring: R,
+    pub(super) a: M::Matrix<Lhs<R>>,
+    pub(super) x: &'m M::Dense<Rhs<R>>,
+    pub(super) flip: bool,
+    pub(super) accum: A,
+    pub(super) index: PhantomData<I>,
+}
+
+impl<'m, R: Semiring, M: Backend<I>, I: Index> Spmm<'m, R, M, I> {
+    /// Joins the result to what is there by ⊙: y = y ⊙ t at every place.
+    pub fn accum<O: BinaryOp<A = Out<R>, B = Out<R>, Out = Out<R>>>(self, op: O) -> Spmm<'m, R, M, I, Accum<O>> {
+        let Self { machine, ring, a, x, flip, index, .. } = self;
+        Spmm { machine, ring, a, x, flip, accum: Accum(op), index }
+    }
+    /// The result, a new dense matrix.
+    /// # Errors
+    /// See [`Backend`]; [`Error::Shape`](crate::Error::Shape).
+    pub fn eval(self) -> Result<M::Dense<Out<R>>> {
+        self.product()
+    }
+    /// Writes the result over `y`.
+    /// # Errors
+    /// Those of [`eval`](Self::eval); [`Error::Shape`](crate::Error::Shape) if `y` has another shape.
+    pub fn into(self, y: &mut M::Dense<Out<R>>) -> Result<()> {
+        let (m, found) = (self.machine, self.machine.dense_shape(y));
+        let t = self.product()?;
+        let made = m.dense_shape(&t);
+        if found != made {
+            return Err(crate::Error::Shape { op: "spmm", lhs: found, rhs: made });
+        }
+        *y = t;
+        Ok(())
+    }
+}
+impl<R: Semiring, M: Backend<I>, I: Index, A> Spmm<'_, R, M, I, A> {
+    /// Takes A transposed.
+    pub fn transpose_a(mut self) -> Self {
+        self.flip = !self.flip;
+        self
+    }
+    fn product(self) -> Result<M::Dense<Out<R>>> {
+        self.machine.mxd(self.ring, &flipped(self.machine, self.a, self.flip)?, self.x)
+    }
+}
+impl<R: Semiring, M: Backend<I>, I: Index, O> Spmm<'_, R, M, I, Accum<O>>
+where
+    O: BinaryOp<A = Out<R>, B = Out<R>, Out = Out<R>>,
+{
+    /// y = y ⊙ (A ⊕.⊗ X).
+    /// # Errors
+    /// See [`Backend`]; [`Error::Shape`](crate::Error::Shape) if `y` has another shape.
+    pub fn into(self, y: &mut M::Dense<Out<R>>) -> Result<()> {
+        let (m, op) = (self.machine, self.accum.0);
+        let t = self.product()?;
+        let (found, made) = (m.dense_shape(y), m.dense_shape(&t));
+        if found != made {
+            return Err(crate::Error::Shape { op: "spmm", lhs: found, rhs: made });
+        }
+        m.accumulate_dense(op, y, t)
+    }
+}
