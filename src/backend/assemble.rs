@@ -7,12 +7,12 @@ use super::container::{Matrices, Vectors};
 use super::indices::{Indices, list_of};
 use super::operations::{Mask, masked};
 use super::{Operation, TransposeA};
-use crate::algebra::{Monoid, Value};
-use crate::ops::{block_ranges, concat_pattern, concat_shape, diagonal_pattern};
-use crate::par::{Threads, reserved};
+use crate::algebra::{Monoid, Slice, Value};
+use crate::ops::{block_ranges, concat_blocks, concat_shape, diagonal_pattern};
+use crate::par::Threads;
 use crate::pattern::check_ncols;
 use crate::sparse::IndexList;
-use crate::{Csr, Index, Result};
+use crate::{Csr, Error, Index, Result};
 
 /// T(i) = u(p) ⊕ u(q) ⊕ … over the p, q, … with indices(p) = indices(q) = … = i.
 pub struct Scatter<'i, P: Monoid, M: Backend<I>, I: Index> {
@@ -87,10 +87,10 @@ pub(super) fn concat<M: Backend<I>, I: Index, T: Value>(m: &M, blocks: &[&[&M::M
     let of_all = |a: &Csr<T, I>| (a.shape(), a.nnz());
     let shapes: Vec<Vec<_>> = here.iter().map(|row| row.iter().map(of_all).collect()).collect();
     let shape = concat_shape::<I>(&shapes)?;
-    let patterns: Vec<Vec<_>> = here.iter().map(|row| row.iter().map(|a| &**a.pattern()).collect()).collect();
-    let mut values = reserved(shape.2, "values")?;
-    let pattern =
-        concat_pattern(&patterns, shape, |r, c, from, _| values.extend_from_slice(&here[r][c].values()[from]))?;
+    let blocks = here.iter().map(|row| row.iter().map(|a| (&**a.pattern(), Slice::of(a.values()))).collect());
+    let (pattern, values) = concat_blocks(&threads, &blocks.collect::<Vec<Vec<_>>>(), shape)?;
+    let values =
+        values.into_vec().map_err(|_| Error::Argument { name: "blocks", message: "they have other values".into() })?;
     m.upload(&Csr::with_pattern(Arc::new(pattern), values)?)
 }
 

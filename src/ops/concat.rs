@@ -1,9 +1,10 @@
-//! Block matrices: the pattern of blocks beside and below each other, of values of any type.
+//! Block matrices: blocks beside and below each other, of values of any type.
 
-use std::ops::Range;
-
-use crate::par::{collected, reserved, zeros};
-use crate::sparse::IndexList;
+use super::blocks::blocks as split_rows;
+use crate::algebra::{Array, Slice};
+use crate::kernels::fill_any;
+use crate::par::{Fresh, Slots, Threads, collected};
+use crate::sparse::{IndexList, count_rows};
 use crate::{Error, Index, Pattern, Result};
 
 /// Rows, columns and entries of the block matrix of blocks of these shapes and entries, each row of blocks as many as
@@ -43,33 +44,53 @@ pub(crate) fn concat_shape<I: Index>(blocks: &[Vec<((usize, usize), usize)>]) ->
     ))
 }
 
-/// The pattern of the block matrix, of the shape that [`concat_shape`] has found; rows of the blocks are sorted.
-/// `copy(r, c, from, to)`: values `from` of block (r, c) are those from `to` on. It is called in the order of `to`.
+/// The block matrix of these blocks, of the shape that [`concat_shape`] has found: its pattern and its values; rows of
+/// the blocks are sorted, and their values of one type.
 ///
 /// Cost: O(rows · blocks of a row + entries).
 /// # Errors
-/// [`Error::OutOfMemory`].
-pub(crate) fn concat_pattern<I: Index>(
-    blocks: &[Vec<&Pattern<I>>],
+/// [`Error::OutOfMemory`], [`Error::Cancelled`].
+pub(crate) fn concat_blocks<I: Index>(
+    threads: &Threads,
+    blocks: &[Vec<(&Pattern<I>, Slice<'_>)>],
     (nrows, ncols, nnz): (usize, usize, usize),
-    mut copy: impl FnMut(usize, usize, Range<usize>, usize),
-) -> Result<Pattern<I>> {
-    let (mut row_ptr, mut cols) = (zeros(nrows + 1, "row pointers")?, reserved(nnz, "column indices")?);
-    let mut top = 0;
-    for (r, row) in blocks.iter().enumerate() {
-        let rows = row[0].nrows();
-        for i in 0..rows {
+) -> Result<(Pattern<I>, Array)> {
+    // Row i is row i − top of the blocks below the place `top`.
+    let tops = blocks.iter().scan(0, |top, row| Some(std::mem::replace(top, *top + row[0].0.nrows())));
+    let tops = collected(blocks.len(), tops, "blocks")?;
+    let of_row = |i: usize| {
+        let r = tops.partition_point(|top| *top <= i) - 1;
+        let top = tops[r];
+        blocks[r].iter().map(move |block| (block, i - top))
+    };
+    let before = |i: usize| (nnz as u128 * i as u128 / nrows.max(1) as u128) as u64 + i as u64;
+    let count = |(): &mut (), i: usize| Ok(of_row(i).map(|(block, i)| block.0.row(i).len()).sum());
+    let row_ptr = count_rows(threads, nrows, before, || Ok(()), count)?;
+    let parts = split_rows(nrows, &|i| (row_ptr[i] + i) as u64)?;
+    let start = |t: usize| t.checked_sub(1).map_or(0, |t| row_ptr[parts[t].end]);
+    let fill = |(): &mut (), t: usize, cols: &mut Slots<'_, I>| {
+        for i in parts[t].clone() {
             let mut left = 0;
-            for (c, block) in row.iter().enumerate() {
-                copy(r, c, block.row_ptr()[i]..block.row_ptr()[i + 1], cols.len());
-                cols.extend(block.row(i).iter().map(|j| I::cast(j.get() + left)));
-                left += block.ncols();
+            for (block, i) in of_row(i) {
+                let js = block.0.row(i);
+                let to = cols.take(js.len(), I::default());
+                to.iter_mut().zip(js).for_each(|(to, j)| *to = I::cast(j.get() + left));
+                left += block.0.ncols();
             }
-            row_ptr[top + i + 1] = cols.len();
         }
-        top += rows;
-    }
-    Ok(Pattern::from_parts(nrows, ncols, row_ptr, cols, true))
+        Ok(())
+    };
+    let cols = Fresh::new(nnz, "column indices")?.fill(threads, "concat", parts.len(), start, || Ok(()), fill)?;
+    let ty = blocks[0][0].1.ty();
+    let values = fill_any(ty, threads, "concat", &parts, &|i| row_ptr[i], &|rows, to| {
+        let mut at = 0;
+        for (block, i) in rows.flat_map(of_row) {
+            let from = block.1.part(block.0.row_ptr()[i]..block.0.row_ptr()[i + 1]);
+            to.part(at..at + from.len()).copy_from(&from);
+            at += from.len();
+        }
+    })?;
+    Ok((Pattern::from_parts(nrows, ncols, row_ptr, cols, true), values))
 }
 
 /// The ranges of blocks of these lengths, of a dimension.

@@ -46,7 +46,7 @@ mod vxm;
 pub(crate) use aggregate::arg_rows;
 pub(crate) use apply::apply;
 pub(crate) use apply_index::apply_index;
-pub(crate) use concat::{block_ranges, concat_pattern, concat_shape};
+pub(crate) use concat::{block_ranges, concat_blocks, concat_shape};
 pub(crate) use diagonal::{diagonal_entries, diagonal_of, diagonal_pattern};
 pub(crate) use ewise::{ewise_add, ewise_mult};
 pub(crate) use hyper::mxm_hyper;

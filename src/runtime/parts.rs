@@ -6,12 +6,11 @@ use super::engine::{Call, Op};
 use super::operator::check;
 use super::{BinaryOp, IndexList, Machine, Matrix, Scalar, Vector};
 use crate::algebra::Array;
-use crate::kernels::{Operand, zeros_any};
 use crate::ops::by_formula::{self, AnyVector};
-use crate::ops::{block_ranges, concat_pattern, concat_shape};
+use crate::ops::{block_ranges, concat_blocks, concat_shape};
 use crate::par::Threads;
 use crate::sparse::{Combine, MaskSpec, VectorPattern};
-use crate::{Error, Index, Pattern, Result};
+use crate::{Error, Index, Result};
 
 impl Machine {
     /// The block matrix of these rows of blocks, each row as many as the others (`GxB_Matrix_concat`). Blocks of one row
@@ -32,7 +31,9 @@ impl Machine {
     /// [`Error::Shape`] for blocks that do not fit, [`Error::Argument`] for other types or no blocks;
     /// [`Error::IndexOverflow`], [`Error::OutOfMemory`] and those of the machine.
     pub fn concat(&self, blocks: &[&[&Matrix]]) -> Result<Matrix> {
-        let made = concat(&here(blocks)?)?;
+        let current = Threads::current();
+        let threads = self.engine().threads().unwrap_or(&current);
+        let made = concat(threads, &here(threads, blocks)?)?;
         self.upload(&made)
     }
     /// The blocks of so many rows and columns (`GxB_Matrix_split`).
@@ -77,13 +78,12 @@ impl Machine {
 }
 
 /// The blocks in this memory, their rows sorted.
-fn here(blocks: &[&[&Matrix]]) -> Result<Vec<Vec<Matrix>>> {
-    let threads = Threads::current();
-    let block = |a: &&Matrix| a.download()?.sorted(&threads);
+fn here(threads: &Threads, blocks: &[&[&Matrix]]) -> Result<Vec<Vec<Matrix>>> {
+    let block = |a: &&Matrix| a.download()?.sorted(threads);
     blocks.iter().map(|row| row.iter().map(block).collect()).collect()
 }
 
-fn concat(blocks: &[Vec<Matrix>]) -> Result<Matrix> {
+fn concat(threads: &Threads, blocks: &[Vec<Matrix>]) -> Result<Matrix> {
     let of_all = |row: &Vec<Matrix>| row.iter().map(|a| (a.shape(), a.nnz())).collect();
     let shape = concat_shape::<u32>(&blocks.iter().map(of_all).collect::<Vec<_>>())?;
     let ty = blocks[0][0].ty();
@@ -91,14 +91,9 @@ fn concat(blocks: &[Vec<Matrix>]) -> Result<Matrix> {
         let message = format!("one is {}, the first is {ty}", block.ty());
         return Err(Error::Argument { name: "blocks", message });
     }
-    let of_row = blocks.iter().map(|row| row.iter().map(Matrix::operand).collect::<Result<Vec<_>>>());
-    let operands: Vec<Vec<Operand<'_>>> = of_row.collect::<Result<_>>()?;
-    let patterns: Vec<Vec<&Pattern>> = operands.iter().map(|row| row.iter().map(|a| &**a.pattern).collect()).collect();
-    let mut values = zeros_any(ty, shape.2)?;
-    let pattern = concat_pattern(&patterns, shape, |r, c, from, to| {
-        let of = operands[r][c].values.part(from);
-        values.slice_mut().part(to..to + of.len()).copy_from(&of);
-    })?;
+    let operand = |a| Matrix::operand(a).map(|a| (&**a.pattern, a.values));
+    let operands = blocks.iter().map(|row| row.iter().map(operand).collect()).collect::<Result<Vec<Vec<_>>>>()?;
+    let (pattern, values) = concat_blocks(threads, &operands, shape)?;
     Matrix::new(Arc::new(pattern), values)
 }
 

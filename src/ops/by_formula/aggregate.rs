@@ -2,13 +2,14 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use super::super::blocks::{blocks, row_blocks};
+use super::super::aggregate::arg_rows;
+use super::super::blocks::blocks;
 use super::vector::AnyVector;
-use crate::algebra::{Array, Type, for_each_type};
-use crate::kernels::{Operand, fill, fill_found};
-use crate::par::{Threads, filled, reserved};
+use crate::algebra::{Array, Num, Type, for_each_type};
+use crate::kernels::{Operand, fill};
+use crate::par::{Threads, collected, filled, reserved};
 use crate::sparse::{Bitmap, VectorPattern};
-use crate::{Pattern, Result};
+use crate::{Csr, Index, Pattern, Result};
 
 /// How many entries each row has that has some.
 ///
@@ -59,14 +60,14 @@ const PART: usize = 1 << 16;
 /// The column of the least entry of each row, or of the greatest one; of equal ones the first. NaN is neither. `None` if
 /// values of this type have no order.
 ///
-/// Cost: O(m + nnz). Rows are sorted.
+/// Cost: O(m + nnz).
 /// # Errors
 /// Those of [`counts`].
 pub(crate) fn column_of_best(threads: &Threads, a: Operand<'_>, greatest: bool) -> Option<Result<AnyVector>> {
     macro_rules! of_type {
         ($($variant:ident $t:ty),*) => {
             match a.values.ty() {
-                $(Type::$variant => best::<$t>(threads, a.pattern, a.values.get()?, greatest),)*
+                $(Type::$variant => best::<$t>(threads, a.csr.downcast_ref()?, greatest),)*
                 _ => return None,
             }
         };
@@ -74,25 +75,10 @@ pub(crate) fn column_of_best(threads: &Threads, a: Operand<'_>, greatest: bool) 
     Some(for_each_type!(ordered, of_type!()))
 }
 
-fn best<T: PartialOrd + Copy + Sync>(
-    threads: &Threads,
-    a: &Pattern,
-    values: &[T],
-    greatest: bool,
-) -> Result<AnyVector> {
-    let ptr = a.row_ptr();
-    let (y, is_found) = fill_found(threads, NAME, &row_blocks(a)?, 0i64, &|rows, y, is_found| {
-        for ((i, y), is_found) in rows.zip(y).zip(is_found) {
-            let row = values[ptr[i]..ptr[i + 1]].iter().copied().enumerate().filter(|(_, x)| x == x);
-            let better = |best: (usize, T), next: (usize, T)| {
-                if if greatest { next.1 > best.1 } else { next.1 < best.1 } { next } else { best }
-            };
-            if let Some((p, _)) = row.reduce(better) {
-                (*y, *is_found) = (i64::from(a.row(i)[p]), true);
-            }
-        }
-    })?;
-    found(threads, a, y, |i| is_found[i])
+fn best<T: Num>(threads: &Threads, a: &Csr<T>, greatest: bool) -> Result<AnyVector> {
+    let (rows, columns) = arg_rows(threads, a, greatest)?;
+    let rows = collected(rows.len(), rows.into_iter().map(|i| <u32 as Index>::cast(i)), NAME)?;
+    Ok(AnyVector::list(a.nrows(), rows, Array::of(columns)))
 }
 
 const NAME: &str = "aggregate";

@@ -182,7 +182,7 @@ impl Engine for Cpu {
                 Aggregate::Mean => Ok(None),
             }
         };
-        match a.sorted(threads).and_then(|a| made(&a)) {
+        match made(a) {
             Ok(made) => made.map(Vector::of),
             Err(e) => Some(Err(e)),
         }
