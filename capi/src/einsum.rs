@@ -333,12 +333,12 @@ unsafe fn computed(
 
 /// Prepares C(r...) = x1(...) times x2(...) times ..., summed over the indices that C has not: its path, its steps and
 /// the places of elements, once for contractions of many arrays. `expression` has a letter for each index, as in
-/// "bij,bjk->bik"; an index that an operand has twice runs along its diagonal. Sum and product are those of `semiring`, a
-/// name or formulas as for sparring_semiring_new, on operands of `type`, a SparringType; the result is of the type that
-/// the semiring gives (sparring_einsum_plan_type). A product that reads the place of an entry: SPARRING_UNSUPPORTED.
-/// "plus_times" of SPARRING_F64 has loops of its own, others are a few times slower. `layouts` has `count` elements, one
-/// for each operand. Runs on the processor; it keeps the device. `*einsum` gets the handle, NULL on failure; free it with
-/// sparring_einsum_plan_free.
+/// "bij,bjk->bik"; an index that an operand has twice runs along its diagonal. Sum and product are those of `semiring`,
+/// a name or formulas as for sparring_semiring_new, on operands of `type`, a SparringType; the result is of the type
+/// that the semiring gives (sparring_einsum_plan_type). A product that reads the place of an entry:
+/// SPARRING_UNSUPPORTED. "plus_times" of SPARRING_F64 has loops of its own, others are a few times slower. `layouts`
+/// has `count` elements, one for each operand. Runs on the processor; it keeps the device. `*einsum` gets the handle,
+/// NULL on failure; free it with sparring_einsum_plan_free.
 #[unsafe(no_mangle)]
 #[allow(clippy::too_many_arguments, reason = "arrays come with their lengths")]
 pub unsafe extern "C" fn sparring_einsum_plan_new(
@@ -419,11 +419,11 @@ pub unsafe extern "C" fn sparring_einsum_plan_workspace(
 
 /// C = alpha * (the contraction) + beta * C, by sum and product of the plan's semiring. `operands` has the addresses of
 /// `count` arrays, `lengths` how many elements each has, whose places the layouts of the plan say; one array may be
-/// several operands. `alpha` and `beta` point to a value of the type of the operands. NULL for `alpha`: nothing is multiplied.
-/// NULL for `beta`, and the identity of the sum (0 for plus_times): C is not read, whatever it holds. `result` is an
-/// array of `result_len` elements, which shares no memory with an operand; what is no element of C stays as it is.
-/// Over "plus_times" of doubles nothing is copied, else the result once, and operands of SPARRING_BOOL. The same bits for
-/// any number of threads.
+/// several operands. `alpha` and `beta` point to a value of the type of the operands. NULL for `alpha`: nothing is
+/// multiplied. NULL for `beta`, and the identity of the sum (0 for plus_times): C is not read, whatever it holds.
+/// `result` is an array of `result_len` elements, which shares no memory with an operand; what is no element of C stays
+/// as it is. Over "plus_times" of doubles nothing is copied, else the result once, and operands of SPARRING_BOOL. The
+/// same bits for any number of threads.
 #[unsafe(no_mangle)]
 #[allow(clippy::too_many_arguments, reason = "arrays come with their lengths")]
 pub unsafe extern "C" fn sparring_einsum_plan_run(

@@ -106,7 +106,8 @@ pub struct SparringFileOptions {
     pub lenient: u32,
     /// SPARRING_CSV: whether the first line is a heading, a SparringAnswer.
     pub header: u32,
-    /// SPARRING_CSV: what stands between cells, a character of ASCII; ' ' for any number of spaces and tabs. 0: a comma.
+    /// SPARRING_CSV: what stands between cells, a character of ASCII; ' ' for any number of spaces and tabs. 0: a
+    /// comma.
     pub delimiter: u32,
     /// SPARRING_SVMLIGHT and SPARRING_EDGES: whether columns and vertices count from 0, a SparringAnswer. Columns count
     /// from 1 if nothing is said.
@@ -278,11 +279,11 @@ fn unheld(e: Error) -> Fail {
 }
 
 /// A matrix from a file of the format `format`, a SparringFormat, read by the threads of `device`. `type` is a
-/// SparringType, or 0 for that of the file; a value that it does not hold: SPARRING_TYPE. `options` may be NULL. `labels`
-/// is NULL, or gets what the file says beside its numbers, which is empty for a format that has nothing of it; free it
-/// with sparring_labels_free. An error of the file (SPARRING_PARSE) says path:line:column and what is wrong there. For a
-/// GPU the processor reads: sparring_matrix_to. `path` is UTF-8. `*matrix` gets the handle, NULL on failure; free it with
-/// sparring_matrix_free.
+/// SparringType, or 0 for that of the file; a value that it does not hold: SPARRING_TYPE. `options` may be NULL.
+/// `labels` is NULL, or gets what the file says beside its numbers, which is empty for a format that has nothing of it;
+/// free it with sparring_labels_free. An error of the file (SPARRING_PARSE) says path:line:column and what is wrong
+/// there. For a GPU the processor reads: sparring_matrix_to. `path` is UTF-8. `*matrix` gets the handle, NULL on
+/// failure; free it with sparring_matrix_free.
 #[unsafe(no_mangle)]
 #[allow(clippy::too_many_arguments, reason = "a file, how it is read, and what is made of it")]
 pub unsafe extern "C" fn sparring_matrix_read_file(

@@ -186,8 +186,8 @@ pub unsafe extern "C" fn sparring_unary_op_from_closure(
     })
 }
 
-/// The operator z = f(x, i, j, s) of a function of yours: of an entry, its row, its column (0 in a vector) and a scalar,
-/// as GrB_IndexUnaryOp. For select, `z_type` is SPARRING_BOOL. It gets its scalar, of `s_type`, by
+/// The operator z = f(x, i, j, s) of a function of yours: of an entry, its row, its column (0 in a vector) and a
+/// scalar, as GrB_IndexUnaryOp. For select, `z_type` is SPARRING_BOOL. It gets its scalar, of `s_type`, by
 /// sparring_unary_op_with before it is used. What is asked of the function is said at sparring_unary_op_from_function.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_unary_op_from_index_function(
@@ -237,8 +237,8 @@ pub unsafe extern "C" fn sparring_unary_op_from_index_closure(
 }
 
 /// The operator z = f(x, y) of a function of yours, which reads an `x_type` at `x` and a `y_type` at `y` and writes a
-/// `z_type` to `z`, as GrB_BinaryOp. What is asked of the function is said at sparring_unary_op_from_function. `*op` gets
-/// the handle, NULL on failure; free it with sparring_binary_op_free.
+/// `z_type` to `z`, as GrB_BinaryOp. What is asked of the function is said at sparring_unary_op_from_function. `*op`
+/// gets the handle, NULL on failure; free it with sparring_binary_op_free.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_binary_op_from_function(
     f: Option<unsafe extern "C" fn(z: *mut c_void, x: *const c_void, y: *const c_void)>,

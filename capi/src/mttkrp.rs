@@ -244,9 +244,9 @@ pub unsafe extern "C" fn sparring_mttkrp(
 }
 
 /// The same over a semiring on doubles, also of functions of yours: V(i, r) is the sum over the entries whose index in
-/// mode n is i of their value times Aₘ(iₘ, r) for each other mode m, by ⊕ in the order of the entries and ⊗ from left to
-/// right in the order of the modes; the identity of ⊕ where there are no entries. `factors`, `mode`, `out` and `out_len`
-/// as there. On the processor. The same bits for any number of threads.
+/// mode n is i of their value times Aₘ(iₘ, r) for each other mode m, by ⊕ in the order of the entries and ⊗ from left
+/// to right in the order of the modes; the identity of ⊕ where there are no entries. `factors`, `mode`, `out` and
+/// `out_len` as there. On the processor. The same bits for any number of threads.
 #[unsafe(no_mangle)]
 #[allow(clippy::too_many_arguments, reason = "arrays come with their lengths")]
 pub unsafe extern "C" fn sparring_mttkrp_with(

@@ -4,6 +4,7 @@ use sparring::algebra::{Formula, HostCall, Type, Value};
 use sparring::num_complex::Complex;
 use sparring::prelude::*;
 use sparring::runtime::{BinaryOp, Machine, Matrix, Monoid, Op, Scalar, Semiring, UnaryOp, Vector};
+use sparring::spgemm::Options;
 
 use super::common::arbitrary::{AnyPattern, Draw, Rng};
 use super::operands::same;
@@ -33,23 +34,24 @@ fn checked<T: Draw + Value>(
     let (fold, of_name) = (Monoid::of(&plus, identity).unwrap(), Monoid::new(add, ty).unwrap());
     let (a, b) = operands::<T>(seed);
     for m in machines() {
-        assert!(same(&m.mxm(&ring, &a, &b).unwrap(), &m.mxm(&named, &a, &b).unwrap()), "{add}_{mul} of {ty}");
+        same(&m.mxm(&ring, &a, &b).unwrap(), &m.mxm(&named, &a, &b).unwrap(), &format!("{add}_{mul} of {ty}"));
         let (first, second) = (times.with_first(s).unwrap(), times.with_second(s).unwrap());
         let want = (of_names.1.with_first(s).unwrap(), of_names.1.with_second(s).unwrap());
-        assert!(same(&m.apply(&first, &a).unwrap(), &m.apply(&want.0, &a).unwrap()), "{mul} of {ty}, first");
-        assert!(same(&m.apply(&second, &a).unwrap(), &m.apply(&want.1, &a).unwrap()), "{mul} of {ty}, second");
+        same(&m.apply(&first, &a).unwrap(), &m.apply(&want.0, &a).unwrap(), &format!("{mul} of {ty}, first"));
+        same(&m.apply(&second, &a).unwrap(), &m.apply(&want.1, &a).unwrap(), &format!("{mul} of {ty}, second"));
         let union = |f: &BinaryOp| m.ewise_add(f, &a, &a.clone()).unwrap();
-        assert!(same(&union(&plus), &union(&of_names.0)), "{add} of {ty}");
+        same(&union(&plus), &union(&of_names.0), &format!("{add} of {ty}"));
         assert_eq!(m.reduce(&fold, &a).unwrap(), m.reduce(&of_name, &a).unwrap());
         // Accumulated under a mask.
         let into = |ring: &Semiring, f: &BinaryOp| {
             let mut c = m.mxm(&named, &a, &b).unwrap();
             let mask = m.select(&UnaryOp::new("i < j", ty).unwrap(), &c).unwrap();
-            let call = m.call(Op::Mxm(ring, &Default::default()), (&a, &b)).mask(&mask).structure().replace();
+            let options = Options::default();
+            let call = m.call(Op::Mxm(ring, &options), (&a, &b)).mask(&mask).structure().replace();
             call.accum(f).into(&mut c).unwrap();
             c
         };
-        assert!(same(&into(&ring, &plus), &into(&named, &of_names.0)), "{add}_{mul} of {ty}, accumulated");
+        same(&into(&ring, &plus), &into(&named, &of_names.0), &format!("{add}_{mul} of {ty}, accumulated"));
     }
 }
 
@@ -60,7 +62,7 @@ fn functions_give_the_bits_of_names() {
     let plus = BinaryOp::from_fn("sum", i32::wrapping_add);
     checked(2, ("plus", plus, 0), ("times", BinaryOp::from_fn("product", i32::wrapping_mul)), -3);
     let max = BinaryOp::from_fn("most", |a: u8, b: u8| a.max(b));
-    checked(3, ("max", max, 0), ("minus", BinaryOp::from_fn("less", u8::wrapping_sub)), 7);
+    checked(3, ("max", max, 0u8), ("minus", BinaryOp::from_fn("less", u8::wrapping_sub)), 7);
     let or = BinaryOp::from_fn("or", |a: bool, b: bool| a | b);
     checked(4, ("lor", or, false), ("land", BinaryOp::from_fn("and", |a: bool, b: bool| a & b)), true);
 }
@@ -71,7 +73,7 @@ fn complex_numbers_and_several_types() {
     let m = Machine::from(Cpu::new());
     let turned = UnaryOp::from_fn("turned", |z: C| z.re * 2.0 - z.im);
     let x = Vector::from(sparring::Vector::<C>::full(vec![C::new(1.0, 2.0), C::new(0.5, 0.0)]).unwrap());
-    assert_eq!(m.apply(&turned, &x).unwrap().typed::<f64>().unwrap().to_dense(9.0), [0.0, 1.0]);
+    assert_eq!(m.apply(&turned, &x).unwrap().typed::<f64>().unwrap().to_dense(9.0).unwrap(), [0.0, 1.0]);
     let at =
         UnaryOp::from_index_fn("at", |a: f64, i: u64, j: u64, s: i8| (i + 10 * j) as f32 + a as f32 + f32::from(s));
     let a = Matrix::from(Csr::<f64>::new(2, 3, vec![0, 2, 3], vec![0, 2, 1], vec![0.5, 0.25, 0.125]).unwrap());

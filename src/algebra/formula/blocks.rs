@@ -129,6 +129,16 @@ impl Blocks {
         let slots = self.steps.iter().map(|s| Zeroed::new(s.out, BLOCK)).collect::<Result<_>>()?;
         Ok(Scratch { slots, scalar: vec![false; self.steps.len()] })
     }
+    /// The function of the caller's own that the formula is, of its two parameters in their order; `None` of others. A
+    /// fold calls it without what a run of a formula costs.
+    pub(crate) fn host_call(&self) -> Option<&HostCall> {
+        match (self.steps.as_slice(), self.parameters.len()) {
+            ([Step { action: Action::Host(call), operands, arity: 2, .. }], 2) => {
+                matches!(operands[..2], [Source::Parameter(0), Source::Parameter(1)]).then_some(call)
+            }
+            _ => None,
+        }
+    }
     /// out\[x\] = the formula of the inputs at x, for each x; the inputs stand in the order of the formula's
     /// parameters. Those that it does not read may be anything.
     /// # Errors

@@ -101,7 +101,9 @@ impl HostCall {
     pub fn ty(&self) -> Type {
         self.gives
     }
-    pub(super) fn run(&self, inputs: &[Input<'_>], out: &mut SliceMut<'_>) {
+    /// The function of inputs of its types, as many values as there are results.
+    #[inline]
+    pub(crate) fn run(&self, inputs: &[Input<'_>], out: &mut SliceMut<'_>) {
         (self.call)(inputs, out);
     }
 }
