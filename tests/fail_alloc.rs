@@ -380,6 +380,41 @@ const OPERATIONS: &[(&str, Operation)] = &[
     ("select", |x| Ok(Cpu::new().select(Tril::new(), &x.a, 0).eval()?.nnz() as u64)),
     ("reduce_rows", |x| Ok(Cpu::new().reduce_rows(Plus::new(), &x.a).eval()?.len() as u64)),
     ("reduce", |x| Ok(Cpu::new().reduce(Max::new(), &x.a).eval()? as u64)),
+    ("parts taken and assigned", |x| {
+        let (cpu, (m, n)) = (Cpu::new(), x.a.shape());
+        let backwards = sparring::sparse::IndexList::strided(n - 1, -1, n);
+        let part = cpu.extract_matrix(&x.a, .., &backwards).eval()?;
+        let mut c = cpu.extract_matrix(&x.a, 0..m, ..).eval()?;
+        cpu.assign_matrix(&part, 0..m, &backwards).mask(!part.structure()).replace().into(&mut c)?;
+        cpu.assign_scalar_matrix(1.0, 0..1, 0..n).accum(Plus::new()).into(&mut c)?;
+        cpu.extract_row(&x.a, 0, ..).into_row(&mut c, m - 1)?;
+        Ok(c.nnz() as u64)
+    }),
+    ("repeats, diagonals, blocks and numbers of rows", |x| {
+        let (cpu, (m, n)) = (Cpu::new(), x.a.shape());
+        let to: Vec<u32> = {
+            WATCHED.set(false);
+            let to = (0..x.dense.len() as u32).map(|p| p / 2).collect();
+            WATCHED.set(true);
+            to
+        };
+        let t = cpu.scatter(Plus::new(), &x.dense, &to, x.dense.len()).eval()?;
+        let d = cpu.diag(&t, 1).eval()?;
+        let c = cpu.concat(&[&[&x.a, &x.a]])?;
+        let c = cpu.resize(&c, m, n)?;
+        let counts = cpu.count_rows(&c).transpose_a().eval()?.nnz() + cpu.argmin_rows(&c).transpose_a().eval()?.nnz();
+        Ok((cpu.diagonal(&d, 1).eval()?.nnz() + counts) as u64)
+    }),
+    ("entries set and removed", |x| {
+        let (mut a, n) = (x.a.clone(), x.a.ncols());
+        for j in 0..n {
+            a.set(j % 3, j, 1.0)?;
+        }
+        for j in (0..n).step_by(2) {
+            a.remove(j % 3, j)?;
+        }
+        Ok(Cpu::new().apply(Abs::new(), &a).eval()?.nnz() as u64)
+    }),
     ("bfs_levels", |x| Ok(bfs_levels(&Cpu::new(), &x.a, 0)?.into_iter().flatten().map(u64::from).sum())),
     ("union_mxm", |x| Ok(Cpu::new().union_mxm(Manhattan::<f64>::default(), &x.a, &x.a)?.values().len() as u64)),
     ("union_spmv", |x| Ok(Cpu::new().union_spmv(Manhattan::<f64>::default(), &x.a, &x.sparse)?.len() as u64)),

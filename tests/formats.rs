@@ -632,3 +632,63 @@ fn serde_reads_what_it_wrote() {
     let short = r#"{"len":3,"indices":null,"values":[1,2]}"#;
     assert!(serde_json::from_str::<sparring::Vector<i32>>(short).unwrap_err().to_string().contains("expected 3"));
 }
+
+#[cfg(feature = "nalgebra")]
+mod nalgebra_interop {
+    use nalgebra_sparse::{CscMatrix, CsrMatrix};
+
+    use super::*;
+
+    quickcheck! {
+        fn nalgebra_matrices_come_back(e: AnyEntries) -> bool {
+            let a = e.csr::<u32>();
+            let theirs = a.to_nalgebra().unwrap();
+            let columns = CscMatrix::from(&theirs);
+            (theirs.nrows(), theirs.ncols(), theirs.nnz()) == (a.nrows(), a.ncols(), a.nnz())
+                && same(&Csr::try_from(theirs.clone()).unwrap(), &a)
+                && same(&Csr::try_from(columns).unwrap(), &a)
+                && same(&Csr::from_nalgebra(CsrMatrix::try_from(a.clone()).unwrap()).unwrap(), &a)
+                && same(&Csr::from_nalgebra(theirs).unwrap(), &e.csr::<u64>())
+        }
+    }
+
+    #[test]
+    fn what_does_not_fit_is_told() {
+        let wide = CsrMatrix::try_from_csr_data(1, 1 << 40, vec![0, 1], vec![1 << 35], vec![1.0]).unwrap();
+        let e = Csr::<f64, u32>::from_nalgebra(wide.clone()).unwrap_err().to_string();
+        assert!(e.contains("34359738368 does not fit"), "{e}");
+        assert_eq!(Csr::<f64, u64>::from_nalgebra(wide.clone()).unwrap().into_nalgebra().unwrap(), wide);
+        let unsorted = Csr::<f64>::from_unsorted(1, 3, vec![0, 2], vec![2, 0], vec![1.0, 2.0]).unwrap();
+        assert!(matches!(unsorted.to_nalgebra(), Err(Error::Unsupported { .. })));
+    }
+}
+
+#[cfg(feature = "faer")]
+mod faer_interop {
+    use super::*;
+
+    quickcheck! {
+        fn faer_matrices_come_back(e: AnyEntries) -> bool {
+            let a = e.csr::<u32>();
+            let (theirs, view) = (a.to_faer::<usize>().unwrap(), a.as_faer().unwrap());
+            let columns = theirs.as_ref().to_col_major().unwrap();
+            view.matrix().val().as_ptr() == a.values().as_ptr()
+                && same(&Csr::from_faer(theirs.as_ref()).unwrap(), &a)
+                && same(&Csr::from_faer(view.matrix()).unwrap(), &a)
+                && same(&Csr::from_faer_columns(columns.as_ref()).unwrap(), &a)
+                && same(&Csr::from_faer(theirs.as_ref()).unwrap(), &e.csr::<u64>())
+        }
+    }
+
+    #[test]
+    fn what_does_not_fit_is_told() {
+        let wide = Csr::<f64, u64>::new(1, 1 << 40, vec![0, 1], vec![1 << 35], vec![1.0]).unwrap();
+        let e = wide.to_faer::<u32>().unwrap_err().to_string();
+        assert!(e.contains("1099511627776 does not fit"), "{e}");
+        let theirs = wide.to_faer::<usize>().unwrap();
+        assert!(Csr::<f64, u32>::from_faer(theirs.as_ref()).is_err());
+        let unsorted = Csr::<f64>::from_unsorted(1, 3, vec![0, 2], vec![2, 0], vec![1.0, 2.0]).unwrap();
+        assert!(matches!(unsorted.as_faer(), Err(Error::Unsupported { .. })));
+        assert!(matches!(unsorted.to_faer::<u32>(), Err(Error::Unsupported { .. })));
+    }
+}

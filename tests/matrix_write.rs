@@ -328,3 +328,37 @@ fn a_sum_into_an_operand_takes_operands_transposed() {
     cpu.ewise_add(minus, &c.clone(), &column).transpose_b().into(&mut c).unwrap();
     assert_eq!(c.values(), [-4, 2]);
 }
+
+/// What ran is told where it is chosen: forms, kernels, how the result was written.
+#[test]
+fn explanations_tell_forms_and_kernels() {
+    let (cpu, n) = (Cpu::with_threads(2).unwrap(), 200);
+    let a = eye::<f64, u32>(n);
+    let full = Csr::<f64>::constant((4, 5), 2.0).unwrap();
+    let x = Vector::<f64>::constant(n, 1.0).unwrap();
+    let few = Vector::<bool>::new(n, vec![3, 70], vec![true; 2]).unwrap();
+    let says = |how: String, lines: &[&str]| {
+        lines.iter().for_each(|line| assert!(how.lines().any(|found| found.contains(line)), "{line}, not in:\n{how}"));
+    };
+    let rows = "200×200 with 200 entries as compressed rows";
+    says(cpu.apply(Identity::new(), &a).explain().unwrap().1, &[&format!("apply: {rows}")]);
+    says(cpu.transpose(&full).explain().unwrap().1, &["transpose: 4×5 with 20 entries as a full matrix"]);
+    let how = cpu.mxv(PlusTimes::new(), &a, &x).mask(few.structure()).explain().unwrap().1;
+    says(how, &["mxv: ", "200 places with 200 entries as a full vector", "the 2 rows that the mask allows, of 200"]);
+    let list = Vector::<f64>::new(n, vec![3, 70], vec![1.0; 2]).unwrap();
+    says(cpu.vxm(PlusTimes::new(), &list, &a).explain().unwrap().1, &["as a list", "2 products into 200 columns"]);
+    says(cpu.mxm(PlusTimes::new(), &a, &a).explain().unwrap().1, &[&format!("mxm: {rows}; {rows}")]);
+    let how = cpu.extract_matrix(&a, .., [5, 3, 9]).explain().unwrap().1;
+    says(how, &["extract: ", "200 rows of 200 entries; columns are looked up in a table"]);
+
+    let (mut c, mut d) = (a.clone(), full.clone());
+    let part = Csr::<f64>::constant((2, 2), 7.0).unwrap();
+    let how = cpu.assign_matrix(&part, 0..2, 0..2).explain_into(&mut c).unwrap();
+    says(how, &["assign: ", "in one pass over the rows"]);
+    let how = cpu.assign_matrix(&part, 0..2, 0..2).explain_into(&mut d).unwrap();
+    says(how, &["assign: ", "in place: it is kept by its places"]);
+    let how =
+        cpu.apply(Identity::new(), &full).mask(full.structure()).accum(Minus::new()).explain_into(&mut d).unwrap();
+    says(how, &["write: C = C ⊙ T", "in place, by places"]);
+    assert_eq!((c.get(0, 1), d.get(0, 0), d.get(3, 3)), (Some(&7.0), Some(&5.0), Some(&0.0)));
+}

@@ -17,7 +17,7 @@ mod hyper;
 mod hyper_form;
 mod hyper_rows;
 mod index_list;
-#[cfg(feature = "sprs")]
+#[cfg(any(feature = "sprs", feature = "nalgebra", feature = "faer"))]
 pub mod interop;
 mod mask;
 mod matrix_pattern;

@@ -25,14 +25,13 @@
 //! long as any of them needs it, and operations take [`Csr`]; arrays that someone else owns would be copied at the
 //! first one. So a conversion is a visible line, paid once, and by value it is free.
 
-use std::any::Any;
 use std::sync::Arc;
 
 use sprs::{CsMatI, CsMatViewI, SpIndex};
 
-use super::copied;
+use super::converted;
 use crate::algebra::Value;
-use crate::par::{Threads, reserved};
+use crate::par::{Threads, copied};
 use crate::{Csr, Error, Index, Result};
 
 impl<T: Value, I: Index> Csr<T, I> {
@@ -118,28 +117,6 @@ impl<T: Value, I: Index, J: SpIndex + 'static, P: SpIndex + 'static> TryFrom<Csr
     fn try_from(a: Csr<T, I>) -> Result<Self> {
         a.into_sprs()
     }
-}
-
-/// Indices of another type; the vector itself where it is the same type.
-fn converted<A: Copy + 'static, B: 'static>(
-    x: Vec<A>,
-    what: &'static str,
-    max: usize,
-    from: impl Fn(A) -> Option<usize>,
-    to: impl Fn(usize) -> Option<B>,
-) -> Result<Vec<B>> {
-    let mut x = Some(x);
-    if let Some(same) = (&mut x as &mut dyn Any).downcast_mut::<Option<Vec<B>>>() {
-        return Ok(same.take().unwrap_or_default());
-    }
-    let x = x.unwrap_or_default();
-    let mut out = reserved(x.len(), what)?;
-    for i in x {
-        // A negative index is beyond all bounds too.
-        let i = from(i).unwrap_or(usize::MAX);
-        out.push(to(i).ok_or(Error::IndexOverflow { what, needed: i as u128, max: max as u128 })?);
-    }
-    Ok(out)
 }
 
 /// The largest index of the type.
