@@ -144,6 +144,9 @@ impl<'m, M, I, Op, S> Build<'m, M, I, Op, S, Plain> {
 }
 impl<M, I, Op: TransposeA, S, A> Build<'_, M, I, Op, S, A> {
     /// Takes the left (or only) matrix transposed.
+    ///
+    /// Aᵀ is made first, at O(m + n + nnz(A)), but for Aᵀx: that is [`vxm`](super::Backend::vxm) of x and A, whose cost and
+    /// order of the fold it has.
     pub fn transpose_a(mut self) -> Self {
         self.op.flip_a();
         self
@@ -151,6 +154,9 @@ impl<M, I, Op: TransposeA, S, A> Build<'_, M, I, Op, S, A> {
 }
 impl<M, I, Op: TransposeB, S, A> Build<'_, M, I, Op, S, A> {
     /// Takes the right matrix transposed.
+    ///
+    /// Bᵀ is made first, at O(m + n + nnz(B)), but for xᵀBᵀ: that is [`mxv`](super::Backend::mxv) of B and x, whose cost and
+    /// order of the fold it has; a fold ends where ⊕ has met its terminal value.
     pub fn transpose_b(mut self) -> Self {
         self.op.flip_b();
         self

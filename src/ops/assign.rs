@@ -4,13 +4,14 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
-use super::blocks::{append_rows, blocks, room, row_blocks};
+use super::blocks::{append_rows, blocks, room, row_blocks, stretch};
 use super::ewise::PutRows;
 use super::extract::Members;
 use crate::algebra::Word;
 use crate::algebra::words::MovesTwo;
 use crate::kernels::fill_words;
 use crate::par::{Threads, filled};
+use crate::simd::RowUnion;
 use crate::sparse::IndexList;
 use crate::{Error, Index, Pattern, Result};
 
@@ -53,6 +54,30 @@ impl<I: Index> MovesTwo for AssignRows<'_, I> {
             let len = |x: &Pattern<I>, i: usize| x.row(i).len();
             let most = c.row_ptr()[block.end] - c.row_ptr()[block.start]
                 + block.clone().filter(|i| source[*i] != ABSENT).map(|i| len(a, source[i])).sum::<usize>();
+            if let (None, true, Some(&first)) = (mask, in_order, of_c.first().or(of_a.first())) {
+                stretch(cols, most, I::default(), "a block of rows")?;
+                stretch(values, most, first, "a block of rows")?;
+                let mut rows = Rows { c: (c, of_c), to: (cols, values), n: 0, kept: (Vec::new(), Vec::new()), first };
+                let (mut union, mut new, mut done) = (RowUnion::new::<I>(), Vec::new(), block.start);
+                for (i, len) in block.clone().zip(lens) {
+                    let p = source[i];
+                    if p == ABSENT {
+                        *len = c.row(i).len();
+                        continue;
+                    }
+                    rows.copy(done..i);
+                    done = i + 1;
+                    new.clear();
+                    new.extend(a.row(p).iter().map(|q| I::cast(to.at(q.get()))));
+                    let ys = &of_a[a.row_ptr()[p]..a.row_ptr()[p + 1]];
+                    *len = rows.merge(&mut union, i, |j| !in_cols.has(j.get()), (&new, ys))?;
+                }
+                rows.copy(done..block.end);
+                let n = rows.n;
+                cols.truncate(n);
+                values.truncate(n);
+                return Ok(());
+            }
             room(cols, most, "a block of rows")?;
             room(values, most, "a block of rows")?;
             let mut new: Vec<(I, W)> = Vec::new();
@@ -108,6 +133,47 @@ impl<I: Index> MovesTwo for AssignRows<'_, I> {
         let most = c.nnz().saturating_add(a.nnz());
         let (row_ptr, cols, values) = append_rows(threads, "assign", &blocks(m, &work)?, most, &append)?;
         Ok((Pattern::from_parts(m, n, row_ptr, cols, true), values))
+    }
+}
+
+/// Rows of C that are written one after the other.
+struct Rows<'a, 'b, W, I: Index> {
+    c: (&'a Pattern<I>, &'a [W]),
+    to: (&'b mut [I], &'b mut [W]),
+    /// Entries that are written.
+    n: usize,
+    /// Entries of a row that are kept.
+    kept: (Vec<I>, Vec<W>),
+    /// Any value.
+    first: W,
+}
+
+impl<W: Word, I: Index> Rows<'_, '_, W, I> {
+    /// Copies rows as they are.
+    fn copy(&mut self, rows: Range<usize>) {
+        let (c, values) = self.c;
+        let entries = c.row_ptr()[rows.start]..c.row_ptr()[rows.end];
+        let to = self.n..self.n + entries.len();
+        self.to.0[to.clone()].copy_from_slice(&c.col_idx()[entries.clone()]);
+        self.to.1[to.clone()].copy_from_slice(&values[entries]);
+        self.n = to.end;
+    }
+    /// Writes what `keeps` leaves of row i, and other entries, which it keeps none of, at once; how many there are.
+    fn merge(&mut self, union: &mut RowUnion, i: usize, keeps: impl Fn(I) -> bool, new: (&[I], &[W])) -> Result<usize> {
+        let ((c, values), (cols, kept)) = (self.c, &mut self.kept);
+        let js = c.row(i);
+        stretch(cols, js.len(), I::default(), "a row")?;
+        stretch(kept, js.len(), self.first, "a row")?;
+        let mut m = 0;
+        // What is not kept is written over: no branch to be guessed.
+        for (&j, &x) in js.iter().zip(&values[c.row_ptr()[i]..]) {
+            (cols[m], kept[m]) = (j, x);
+            m += usize::from(keeps(j));
+        }
+        let to = (&mut self.to.0[self.n..], &mut self.to.1[self.n..]);
+        let len = union.rows((&cols[..m], &kept[..m]), new, to, |_, y| y);
+        self.n += len;
+        Ok(len)
     }
 }
 

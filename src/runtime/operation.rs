@@ -111,11 +111,16 @@ impl Machine {
 
 impl<'m> Operation<'m> {
     /// Takes the first operand, a matrix, transposed.
+    ///
+    /// Aᵀ is made first, at O(m + n + nnz(A)), but for Aᵀx, which is [`Op::Vxm`] of x and A; parts, diagonals and counts of
+    /// Aᵀ are found in A.
     pub fn transpose_a(mut self) -> Self {
         self.transpose[0] = !self.transpose[0];
         self
     }
     /// Takes the second operand, a matrix, transposed.
+    ///
+    /// Bᵀ is made first, at O(m + n + nnz(B)), but for xᵀBᵀ, which is [`Op::Mxv`] of B and x.
     pub fn transpose_b(mut self) -> Self {
         self.transpose[1] = !self.transpose[1];
         self
