@@ -362,3 +362,25 @@ fn explanations_tell_forms_and_kernels() {
     says(how, &["write: C = C ⊙ T", "in place, by places"]);
     assert_eq!((c.get(0, 1), d.get(0, 0), d.get(3, 3)), (Some(&7.0), Some(&5.0), Some(&0.0)));
 }
+
+/// Many entries one by one, some of them again, some removed: the matrix that is built of what is left.
+#[test]
+fn many_entries_are_merged_once() {
+    let (rng, n) = (&mut Rng(12), 700);
+    let mut a = Csr::<f64>::from_triplets(n, n, (0..n).map(|i| (i, i * 7 % n, -1.0))).unwrap();
+    let mut want: std::collections::BTreeMap<_, _> = a.iter().map(|(i, j, x)| ((i, j), *x)).collect();
+    for round in 0..4 {
+        for step in 0..20_000 {
+            let (i, j) = (rng.below(n), rng.below(n / 2));
+            if rng.below(4) == 0 {
+                assert_eq!(a.remove(i, j).unwrap(), want.remove(&(i, j)));
+            } else {
+                let x = f64::from(round * 20_000 + step);
+                assert_eq!(a.set(i, j, x).unwrap(), want.insert((i, j), x));
+            }
+        }
+        assert_eq!(a.nnz(), want.len());
+        let built = Csr::from_triplets(n, n, want.iter().map(|(at, x)| (at.0, at.1, *x))).unwrap();
+        assert_eq!(a, built, "round {round}");
+    }
+}

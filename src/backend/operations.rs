@@ -10,6 +10,7 @@ use crate::algebra::{
     BinaryOp, Flipped, IndexUnaryOp, Lhs, Monoid, Out, Rhs, Semiring, UnaryOp, Value, transposed_ring,
 };
 use crate::ops::Pairing;
+use crate::par::explained;
 use crate::sparse::MaskSpec;
 use crate::spgemm::Options;
 use crate::{Error, Index, Result};
@@ -660,6 +661,13 @@ where
     /// Those of the machine.
     pub fn eval(self) -> Result<P::Out> {
         <C::Kind as Entrywise<M, I>>::reduce(self.machine, self.monoid, &self.a)
+    }
+    /// The fold, and how it was computed, as [`Build::explain`] tells it.
+    /// # Errors
+    /// Those of [`eval`](Self::eval).
+    pub fn explain(self) -> Result<(P::Out, String)> {
+        let (made, how) = explained(|| self.eval());
+        Ok((made?, how))
     }
 }
 impl<P: Monoid, C, M: Backend<I>, I: Index, A: JoinScalar<P::Out>> Reduce<'_, P, C, M, I, A>

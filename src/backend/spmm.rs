@@ -6,6 +6,7 @@ use super::Backend;
 use super::operations::flipped;
 use super::write::{Accum, Plain};
 use crate::algebra::{BinaryOp, Lhs, Out, Rhs, Semiring};
+use crate::par::explained;
 use crate::{Index, Result};
 
 /// A ⊕.⊗ X about to be computed. Its result is dense, so there is no mask.
@@ -31,6 +32,13 @@ impl<'m, R: Semiring, M: Backend<I>, I: Index> Spmm<'m, R, M, I> {
     /// See [`Backend`]; [`Error::Shape`](crate::Error::Shape).
     pub fn eval(self) -> Result<M::Dense<Out<R>>> {
         self.product()
+    }
+    /// The result, and how it was computed, as [`Build::explain`](super::Build::explain) tells it.
+    /// # Errors
+    /// Those of [`eval`](Self::eval).
+    pub fn explain(self) -> Result<(M::Dense<Out<R>>, String)> {
+        let (made, how) = explained(|| self.eval());
+        Ok((made?, how))
     }
     /// Writes the result over `y`.
     /// # Errors

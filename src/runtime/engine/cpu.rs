@@ -125,6 +125,7 @@ impl Engine for Cpu {
         Some(mask.and_then(|pattern| x.retain(sparse::MaskSpec::new(pattern, complement))))
     }
     fn put(&self, x: &mut Vector, t: &Vector, op: Option<&BinaryOp>) -> Option<Result<()>> {
+        note(|| format!("write into: {}; {}", x.described(), t.described()));
         let threads = Cpu::threads(self);
         Some(match op.map(|op| by_formula::joins(op.compiled())) {
             None => x.put(threads, t, None),
@@ -137,14 +138,17 @@ impl Engine for Cpu {
         done_in_place(retained)
     }
     fn put_matrix(&self, a: &mut Matrix, t: &Matrix, op: Option<&BinaryOp>) -> Option<Result<()>> {
+        note(|| format!("write into: {}; {}", a.described(), t.described()));
         let threads = Cpu::threads(self);
         let put = match op.map(|op| by_formula::joins(op.compiled())) {
             None => a.put(threads, t, &|x, y| x.copy_from(y)),
             Some(joins) => joins.and_then(|joins| a.put(threads, t, &joins)),
         };
         if let Some(done) = done_in_place(put) {
+            note(|| "  in place, by places".into());
             return Some(done);
         }
+        note(|| "  not in place: the rows of both become a new matrix".into());
         let joined = match op {
             Some(op) => self.of_matrices(Op::EwiseAdd(op), a, t),
             None => a.put_over(threads, t),
@@ -162,6 +166,8 @@ impl Engine for Cpu {
         if c.has_places() || !c.is_on_host() || !a.is_on_host() || mask.is_some_and(|(mask, _)| !mask.is_on_host()) {
             return None;
         }
+        note(|| format!("assign: {}; {}", c.described(), a.described()));
+        note(|| "  in one pass over the rows: those outside of the list are copied, others merged".into());
         Some(c.assigned(Cpu::threads(self), a, part, mask).and_then(|made| c.replace(&made)))
     }
     fn fill(&self, c: &mut Matrix, s: &Scalar, mask: &Matrix) -> Option<Result<()>> {
