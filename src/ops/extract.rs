@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::blocks::{append_rows, blocks, fill_rows, in_order, row_blocks, stretch};
 use crate::algebra::Value;
-use crate::par::{Threads, collected, filled, note, reserved, zeros};
+use crate::par::{Threads, collected, copied, filled, note, reserved, zeros};
 use crate::sparse::{Bitmap, Checked, IndexList, accumulate, count_rows, sorted_values};
 use crate::{Csr, Error, Index, Pattern, Result};
 
@@ -152,7 +152,7 @@ pub(crate) fn extract_values<T: Copy + Send + Sync, I: Index>(
         return in_rows(threads, Pattern::from_parts(m, n, row_ptr, cols, of_cols.is_sorted()), values);
     }
     let row_ptr = if all {
-        starts.clone()
+        copied(&starts, "row pointers")?
     } else {
         count_rows(
             threads,
