@@ -566,7 +566,8 @@ typedef struct {
   uint32_t lenient;
   /// SPARRING_CSV: whether the first line is a heading, a SparringAnswer.
   uint32_t header;
-  /// SPARRING_CSV: what stands between cells, a character of ASCII; ' ' for any number of spaces and tabs. 0: a comma.
+  /// SPARRING_CSV: what stands between cells, a character of ASCII; ' ' for any number of spaces and tabs. 0: a
+  /// comma.
   uint32_t delimiter;
   /// SPARRING_SVMLIGHT and SPARRING_EDGES: whether columns and vertices count from 0, a SparringAnswer. Columns count
   /// from 1 if nothing is said.
@@ -1113,11 +1114,11 @@ SparringStatus sparring_matrix_write(const SparringDevice *device,
                                      const SparringWriteOptions *options);
 
 /// A matrix from a file of the format `format`, a SparringFormat, read by the threads of `device`. `type` is a
-/// SparringType, or 0 for that of the file; a value that it does not hold: SPARRING_TYPE. `options` may be NULL. `labels`
-/// is NULL, or gets what the file says beside its numbers, which is empty for a format that has nothing of it; free it
-/// with sparring_labels_free. An error of the file (SPARRING_PARSE) says path:line:column and what is wrong there. For a
-/// GPU the processor reads: sparring_matrix_to. `path` is UTF-8. `*matrix` gets the handle, NULL on failure; free it with
-/// sparring_matrix_free.
+/// SparringType, or 0 for that of the file; a value that it does not hold: SPARRING_TYPE. `options` may be NULL.
+/// `labels` is NULL, or gets what the file says beside its numbers, which is empty for a format that has nothing of it;
+/// free it with sparring_labels_free. An error of the file (SPARRING_PARSE) says path:line:column and what is wrong
+/// there. For a GPU the processor reads: sparring_matrix_to. `path` is UTF-8. `*matrix` gets the handle, NULL on
+/// failure; free it with sparring_matrix_free.
 SparringStatus sparring_matrix_read_file(const SparringDevice *device,
                                          uint32_t format,
                                          uint32_t type,
@@ -1317,8 +1318,8 @@ SparringStatus sparring_unary_op_from_closure(void (*f)(void *context, void *z, 
                                               uint32_t x_type,
                                               SparringUnaryOp **op);
 
-/// The operator z = f(x, i, j, s) of a function of yours: of an entry, its row, its column (0 in a vector) and a scalar,
-/// as GrB_IndexUnaryOp. For select, `z_type` is SPARRING_BOOL. It gets its scalar, of `s_type`, by
+/// The operator z = f(x, i, j, s) of a function of yours: of an entry, its row, its column (0 in a vector) and a
+/// scalar, as GrB_IndexUnaryOp. For select, `z_type` is SPARRING_BOOL. It gets its scalar, of `s_type`, by
 /// sparring_unary_op_with before it is used. What is asked of the function is said at sparring_unary_op_from_function.
 SparringStatus sparring_unary_op_from_index_function(void (*f)(void *z,
                                                                const void *x,
@@ -1347,8 +1348,8 @@ SparringStatus sparring_unary_op_from_index_closure(void (*f)(void *context,
                                                     SparringUnaryOp **op);
 
 /// The operator z = f(x, y) of a function of yours, which reads an `x_type` at `x` and a `y_type` at `y` and writes a
-/// `z_type` to `z`, as GrB_BinaryOp. What is asked of the function is said at sparring_unary_op_from_function. `*op` gets
-/// the handle, NULL on failure; free it with sparring_binary_op_free.
+/// `z_type` to `z`, as GrB_BinaryOp. What is asked of the function is said at sparring_unary_op_from_function. `*op`
+/// gets the handle, NULL on failure; free it with sparring_binary_op_free.
 SparringStatus sparring_binary_op_from_function(void (*f)(void *z, const void *x, const void *y),
                                                 const char *name,
                                                 uint32_t z_type,
@@ -2136,9 +2137,9 @@ SparringStatus sparring_mttkrp(const SparringDevice *device,
                                uint64_t out_len);
 
 /// The same over a semiring on doubles, also of functions of yours: V(i, r) is the sum over the entries whose index in
-/// mode n is i of their value times Aₘ(iₘ, r) for each other mode m, by ⊕ in the order of the entries and ⊗ from left to
-/// right in the order of the modes; the identity of ⊕ where there are no entries. `factors`, `mode`, `out` and `out_len`
-/// as there. On the processor. The same bits for any number of threads.
+/// mode n is i of their value times Aₘ(iₘ, r) for each other mode m, by ⊕ in the order of the entries and ⊗ from left
+/// to right in the order of the modes; the identity of ⊕ where there are no entries. `factors`, `mode`, `out` and
+/// `out_len` as there. On the processor. The same bits for any number of threads.
 SparringStatus sparring_mttkrp_with(const SparringDevice *device,
                                     const SparringSemiring *ring,
                                     const SparringTensor *tensor,
@@ -2203,12 +2204,12 @@ SparringStatus sparring_cp_als(const SparringDevice *device,
 
 /// Prepares C(r...) = x1(...) times x2(...) times ..., summed over the indices that C has not: its path, its steps and
 /// the places of elements, once for contractions of many arrays. `expression` has a letter for each index, as in
-/// "bij,bjk->bik"; an index that an operand has twice runs along its diagonal. Sum and product are those of `semiring`, a
-/// name or formulas as for sparring_semiring_new, on operands of `type`, a SparringType; the result is of the type that
-/// the semiring gives (sparring_einsum_plan_type). A product that reads the place of an entry: SPARRING_UNSUPPORTED.
-/// "plus_times" of SPARRING_F64 has loops of its own, others are a few times slower. `layouts` has `count` elements, one
-/// for each operand. Runs on the processor; it keeps the device. `*einsum` gets the handle, NULL on failure; free it with
-/// sparring_einsum_plan_free.
+/// "bij,bjk->bik"; an index that an operand has twice runs along its diagonal. Sum and product are those of `semiring`,
+/// a name or formulas as for sparring_semiring_new, on operands of `type`, a SparringType; the result is of the type
+/// that the semiring gives (sparring_einsum_plan_type). A product that reads the place of an entry:
+/// SPARRING_UNSUPPORTED. "plus_times" of SPARRING_F64 has loops of its own, others are a few times slower. `layouts`
+/// has `count` elements, one for each operand. Runs on the processor; it keeps the device. `*einsum` gets the handle,
+/// NULL on failure; free it with sparring_einsum_plan_free.
 SparringStatus sparring_einsum_plan_new(const SparringDevice *device,
                                         const char *expression,
                                         const char *semiring,
@@ -2236,11 +2237,11 @@ SparringStatus sparring_einsum_plan_workspace(const SparringEinsumPlan *einsum, 
 
 /// C = alpha * (the contraction) + beta * C, by sum and product of the plan's semiring. `operands` has the addresses of
 /// `count` arrays, `lengths` how many elements each has, whose places the layouts of the plan say; one array may be
-/// several operands. `alpha` and `beta` point to a value of the type of the operands. NULL for `alpha`: nothing is multiplied.
-/// NULL for `beta`, and the identity of the sum (0 for plus_times): C is not read, whatever it holds. `result` is an
-/// array of `result_len` elements, which shares no memory with an operand; what is no element of C stays as it is.
-/// Over "plus_times" of doubles nothing is copied, else the result once, and operands of SPARRING_BOOL. The same bits for
-/// any number of threads.
+/// several operands. `alpha` and `beta` point to a value of the type of the operands. NULL for `alpha`: nothing is
+/// multiplied. NULL for `beta`, and the identity of the sum (0 for plus_times): C is not read, whatever it holds.
+/// `result` is an array of `result_len` elements, which shares no memory with an operand; what is no element of C stays
+/// as it is. Over "plus_times" of doubles nothing is copied, else the result once, and operands of SPARRING_BOOL. The
+/// same bits for any number of threads.
 SparringStatus sparring_einsum_plan_run(const SparringEinsumPlan *einsum,
                                         const void *const *operands,
                                         const uint64_t *lengths,

@@ -174,7 +174,7 @@ impl Operators {
 impl Drop for Operators {
     fn drop(&mut self) {
         ok(match self {
-            Self::None => SPARRING_OK,
+            Self::None => return,
             Self::Binary(op) => sparring_binary_op_free(*op),
             Self::Unary(op) => sparring_unary_op_free(*op),
             Self::Monoid(monoid) => sparring_monoid_free(*monoid),
