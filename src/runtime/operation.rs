@@ -208,6 +208,7 @@ impl<'m> Operation<'m> {
         let Self { machine, accum, complement, replace, .. } = self;
         let ty = c.type_of();
         if let Some(op) = accum {
+            machine.engine().check_host_function(op.formula().host_function())?;
             let (a, b) = op.takes();
             for found in [a, b, op.ty()] {
                 check("c", &format_args!("the accumulator {op}"), found, ty)?;

@@ -161,15 +161,6 @@ impl Cuda {
             Some(_) => Err(unfit()),
         }
     }
-    /// Refuses an operator that calls a function of the host.
-    fn prints(&self, host_function: Option<&str>) -> Result<()> {
-        host_function.map_or(Ok(()), |name| {
-            Err(Error::Unsupported {
-                what: format!("the function {name} of the host on {}", named(self)),
-                why: "a GPU cannot call it; an operator from the text of a formula runs there too".into(),
-            })
-        })
-    }
     fn of_matrix(&self, op: Op<'_>, a: &Matrix) -> Result<Object> {
         let a = self.matrix(a)?;
         Ok(match op {
@@ -247,6 +238,14 @@ impl Engine for Cuda {
     fn wait(&self) -> Result<()> {
         self.synchronize()
     }
+    fn check_host_function(&self, name: Option<&str>) -> Result<()> {
+        name.map_or(Ok(()), |name| {
+            Err(Error::Unsupported {
+                what: format!("the function {name} of the host on {}", named(self)),
+                why: "a GPU cannot call it; an operator from the text of a formula runs there too".into(),
+            })
+        })
+    }
     fn holds(&self, x: Operand<'_>) -> bool {
         match x {
             Operand::Matrix(a) => self.held::<RawCsr>(a.as_remote()).is_some(),
@@ -263,7 +262,7 @@ impl Engine for Cuda {
         })
     }
     fn run(&self, call: &Call<'_>) -> Result<Object> {
-        self.prints(call.op.host_function())?;
+        self.check_host_function(call.op.host_function())?;
         let made: Object = match (call.op, call.a, call.b) {
             (Op::Mxm(ring, options), Operand::Matrix(a), Some(Operand::Matrix(b))) => {
                 let plan = self.symbolic(a, b, call.mask, options)?;
@@ -313,12 +312,12 @@ impl Engine for Cuda {
         Ok(Plan::Device(device::plan_of(self, self.pattern(a)?, self.pattern(b)?, mask, options)?))
     }
     fn numeric(&self, plan: &Plan, ring: &Semiring, a: &Matrix, b: &Matrix) -> Result<Matrix> {
-        self.prints(ring.host_function())?;
+        self.check_host_function(ring.host_function())?;
         let (a, b) = (self.matrix(a)?, self.matrix(b)?);
         Ok(self.keep(self.numeric_raw(plan.device()?, ring.printed(), &a, &b)?))
     }
     fn numeric_into(&self, plan: &Plan, ring: &Semiring, a: &Matrix, b: &Matrix, c: &mut Matrix) -> Result<()> {
-        self.prints(ring.host_function())?;
+        self.check_host_function(ring.host_function())?;
         {
             let (a, b, plan) = (self.matrix(a)?, self.matrix(b)?, plan.device()?);
             let there = c.remote_mut().and_then(|c| c.as_any_mut().downcast_mut::<OnDevice<RawCsr>>());

@@ -46,6 +46,12 @@ pub(crate) trait Engine: Any + Debug + Send + Sync {
     /// # Errors
     /// Those of operations before.
     fn wait(&self) -> Result<()>;
+    /// Refuses an operator that calls a function of the host, the one of this name, where it cannot.
+    /// # Errors
+    /// [`Error::Unsupported`].
+    fn check_host_function(&self, _name: Option<&str>) -> Result<()> {
+        Ok(())
+    }
     /// Whether the operand is in its memory.
     fn holds(&self, x: Operand<'_>) -> bool;
     /// Whether this engine made the plan.
