@@ -155,8 +155,8 @@ impl<M, I, Op: TransposeA, S, A> Build<'_, M, I, Op, S, A> {
 impl<M, I, Op: TransposeB, S, A> Build<'_, M, I, Op, S, A> {
     /// Takes the right matrix transposed.
     ///
-    /// Bᵀ is made first, at O(m + n + nnz(B)), but for xᵀBᵀ: that is [`mxv`](super::Backend::mxv) of B and x, whose cost and
-    /// order of the fold it has; a fold ends where ⊕ has met its terminal value.
+    /// Bᵀ is made first, at O(m + n + nnz(B)), but for xᵀBᵀ: that is [`mxv`](super::Backend::mxv) of B and x, whose cost
+    /// and order of the fold it has; a fold ends where ⊕ has met its terminal value.
     pub fn transpose_b(mut self) -> Self {
         self.op.flip_b();
         self

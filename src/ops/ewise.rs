@@ -1,7 +1,7 @@
 //! C = A ∘ B, entry by entry, on the union or the intersection of two patterns.
 //!
 //! Where both have one pattern, values alone are computed. Else each row is found once, with its values: where entries
-//! come in a union (`simd/union.rs`), or which ones an intersection has (`simd/common.rs`), is known before any is moved.
+//! come in a union (`simd/union.rs`), or which ones an intersection has (`simd/common.rs`), is known before any moves.
 
 use std::ops::Range;
 use std::sync::Arc;

@@ -127,7 +127,7 @@ impl Band {
 
 /// The entries that an operator on places keeps; rows sorted, those of A too.
 ///
-/// Cost: O(nrows + nnz), nothing beside the result: rows are cut where they are long, and compared where they are short.
+/// Cost: O(nrows + nnz), nothing beside the result: long rows are cut, entries of short ones compared.
 /// # Errors
 /// [`Error::OutOfMemory`](crate::Error::OutOfMemory), [`Error::Cancelled`](crate::Error::Cancelled).
 pub(crate) fn band_values<T: Copy + Send + Sync, I: Index>(

@@ -112,8 +112,8 @@ fn lets(mask: &Option<(Vec<bool>, bool)>) -> impl Fn(usize) -> bool + '_ {
     move |i| mask.as_ref().is_none_or(|(bits, complement)| bits[i] != *complement)
 }
 
-/// As `compare`, or a sum of floats in another order: a product with a transposed matrix folds in the order of the other
-/// product.
+/// As `compare`, or a sum of floats in another order: a product with a transposed matrix folds in the order of the
+/// other product.
 fn transposed<T: Same + 'static>(compare: Compare<T>, found: &T, want: &T, terms: &[T]) -> bool {
     fn float(x: &dyn std::any::Any) -> Option<f64> {
         x.downcast_ref().copied()

@@ -57,8 +57,8 @@ pub(crate) fn column_counts(threads: &Threads, a: &Pattern) -> Option<Result<Any
 /// Entries that are worth a thread.
 const PART: usize = 1 << 16;
 
-/// The column of the least entry of each row, or of the greatest one; of equal ones the first. NaN is neither. `None` if
-/// values of this type have no order.
+/// The column of the least entry of each row, or of the greatest one; of equal ones the first. NaN is neither. `None`
+/// if values of this type have no order.
 ///
 /// Cost: O(m + nnz).
 /// # Errors
