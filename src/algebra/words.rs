@@ -392,9 +392,9 @@ impl<'a> SliceMut<'a> {
     pub(crate) fn gather(&mut self, from: &Slice<'_>, at: impl Iterator<Item = usize>) {
         assert!(self.ty == from.ty, "{} from {}", self.ty, from.ty);
         let places = (0..self.len).zip(at).filter(|&(_, q)| q < from.len);
-        // SAFETY: 1. p and q are below the numbers of values; 2. these are borrowed to be replaced, so they do not
-        // overlap; 3. both are of one type, so what stands there after is a value.
         by_size!(self.ty.size(), size => for (p, q) in places {
+            // SAFETY: 1. p and q are below the numbers of values; 2. these are borrowed to be replaced, so they do not
+            // overlap; 3. both are of one type, so what stands there after is a value.
             unsafe { copy_value(from.at.add(q * size), self.at.add(p * size), size) };
         });
     }
@@ -411,8 +411,8 @@ impl<'a> SliceMut<'a> {
     pub(crate) fn scatter(&mut self, from: &Slice<'_>, at: impl Iterator<Item = usize>) {
         assert!(self.ty == from.ty, "{} from {}", self.ty, from.ty);
         let places = (0..from.len).zip(at).filter(|&(_, q)| q < self.len);
-        // SAFETY: as for `gather`.
         by_size!(self.ty.size(), size => for (p, q) in places {
+            // SAFETY: as for `gather`.
             unsafe { copy_value(from.at.add(p * size), self.at.add(q * size), size) };
         });
     }
@@ -424,8 +424,8 @@ impl<'a> SliceMut<'a> {
         assert!(self.ty == from.ty && self.ty == other.ty, "{} from {} or {}", self.ty, from.ty, other.ty);
         let most = self.len.min(other.len);
         let places = (0..from.len).zip(at).filter(|(_, (q, _))| *q < most);
-        // SAFETY: as for `gather`; q is below the number of values of either.
         by_size!(self.ty.size(), size => for (p, (q, of_other)) in places {
+            // SAFETY: as for `gather`; q is below the number of values of either.
             unsafe {
                 let value = if of_other { other.at.add(q * size) } else { from.at.add(p * size) };
                 copy_value(value, self.at.add(q * size), size);

@@ -6,7 +6,7 @@ use super::blocks::fill;
 use super::by_formula::with_type;
 use crate::algebra::words::{from_words, values_mut, word};
 use crate::algebra::{Array, Number, SliceMut, Type, Value, Word};
-use crate::par::{Threads, filled};
+use crate::par::Threads;
 use crate::{Error, Result};
 
 /// Writes the results of a block: those of the range, over as many values that are there.
@@ -37,8 +37,9 @@ pub(crate) fn fill_any(
 /// `len` zeros of a type of numbers, as a vector of it.
 /// # Errors
 /// [`Error::OutOfMemory`]; [`Error::Unsupported`] for structs.
+#[cfg(any(feature = "cuda", test))]
 pub(crate) fn zeros_any(ty: Type, len: usize) -> Result<Array> {
-    with_type!(ty, T => Ok(Array::of(filled(len, T::ZERO, "values")?)), Err(Error::Unsupported {
+    with_type!(ty, T => Ok(Array::of(crate::par::filled(len, T::ZERO, "values")?)), Err(Error::Unsupported {
         what: format!("zeros of {ty}"),
         why: "its values are numbers".into(),
     }))

@@ -9,7 +9,7 @@ use super::csr::Csr;
 use super::matrix_pattern::MatrixPattern;
 use super::other_form::{self, OtherForm};
 use super::row_major::{RowMajor, places_of, places_of_rows};
-use super::select::sorted_values;
+use super::select::sorted_rows;
 use super::vector::Vector;
 use super::vector_pattern::Form;
 use super::vector_target::Combine;
@@ -82,7 +82,7 @@ impl<T: Value, I: Index> Csr<T, I> {
             let places = places_of_rows(self.pattern())?;
             return Ok(Vector::with_pattern(places.into(), copied(self.values(), "values")?));
         }
-        let (pattern, values) = sorted_values(threads, self.pattern(), self.values())?;
+        let (pattern, values) = sorted_rows(threads, self.pattern(), self.values())?;
         Ok(Vector::with_pattern(places_of_rows(&pattern)?.into(), values))
     }
     /// Whether both are names of one matrix.

@@ -9,7 +9,8 @@ use super::parts::{build_rows, cut};
 use super::sort::Scratch;
 use super::transpose::transpose;
 use super::units;
-use crate::algebra::Value;
+use crate::algebra::words::{Fold, Moves, moved};
+use crate::algebra::{Value, Word};
 use crate::par::{Threads, append_blocks, collected, filled, out_of_memory, try_split};
 use crate::{Csr, Error, Index, Pattern, Result};
 
@@ -111,6 +112,25 @@ pub(crate) fn sorted_values<T: Copy + Send + Sync, I: Index>(
     values: &[T],
 ) -> Result<(Pattern<I>, Vec<T>)> {
     Rows { pattern, values }.select(threads, |_, _, _| true)
+}
+
+/// [`sorted_values`] of values of a type: by words, so that it is compiled once for a size.
+pub(super) fn sorted_rows<T: Value, I: Index>(
+    threads: &Threads,
+    pattern: &Pattern<I>,
+    values: &[T],
+) -> Result<(Pattern<I>, Vec<T>)> {
+    moved(Sorted { threads, pattern }, values, None::<fn(T, T) -> T>)
+}
+struct Sorted<'a, I: Index> {
+    threads: &'a Threads,
+    pattern: &'a Pattern<I>,
+}
+impl<I: Index> Moves for Sorted<'_, I> {
+    type Found = Pattern<I>;
+    fn run<W: Word>(self, words: &[W], _: Option<Fold<'_, W>>) -> Result<(Pattern<I>, Vec<W>)> {
+        sorted_values(self.threads, self.pattern, words)
+    }
 }
 
 /// Writes `entries` to their places.

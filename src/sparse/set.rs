@@ -7,7 +7,7 @@ use super::edits::{Base, Edited};
 use super::hyper_rows::HyperRows;
 use super::other_form::{Form, OtherForm};
 use super::rows::Rows;
-use super::select::sorted_values;
+use super::select::sorted_rows;
 use crate::algebra::Value;
 use crate::par::Threads;
 use crate::{Error, Index, Result};
@@ -95,6 +95,6 @@ fn in_order<T: Value, I: Index>(rows: &Rows<T, I>) -> Result<Rows<T, I>> {
     if rows.pattern.is_sorted() {
         return Ok(rows.clone());
     }
-    let (pattern, values) = sorted_values(&Threads::caller(), &rows.pattern, &rows.values)?;
+    let (pattern, values) = sorted_rows(&Threads::caller(), &rows.pattern, &rows.values)?;
     Ok(Rows { pattern: Arc::new(pattern), values: Arc::new(values.into()) })
 }

@@ -77,7 +77,7 @@ pub(crate) fn column_of_best(threads: &Threads, a: Operand<'_>, greatest: bool) 
 
 fn best<T: Num>(threads: &Threads, a: &Csr<T>, greatest: bool) -> Result<AnyVector> {
     let (rows, columns) = arg_rows(threads, a, greatest)?;
-    let rows = collected(rows.len(), rows.into_iter().map(|i| <u32 as Index>::cast(i)), NAME)?;
+    let rows = collected(rows.len(), rows.into_iter().map(<u32 as Index>::cast), NAME)?;
     Ok(AnyVector::list(a.nrows(), rows, Array::of(columns)))
 }
 
