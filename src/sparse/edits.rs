@@ -48,41 +48,71 @@ impl<T, I: Index> Base<T, I> {
     }
 }
 
-/// The places that were edited, each once, with its last value.
+/// The places that were edited, each once: what is compiled for all types of values at once.
 #[derive(Debug)]
-struct Edits<T, I> {
+struct Places<I> {
     numbers: HashMap<(usize, I), usize>,
     places: Vec<(usize, I)>,
-    values: Vec<T>,
     /// Whether the place has an entry now.
     is_entry: Vec<bool>,
 }
 
-impl<T: Value, I: Index> Edits<T, I> {
+impl<I: Index> Places<I> {
     fn new() -> Self {
-        Self { numbers: HashMap::new(), places: Vec::new(), values: Vec::new(), is_entry: Vec::new() }
+        Self { numbers: HashMap::new(), places: Vec::new(), is_entry: Vec::new() }
     }
     fn try_clone(&self) -> Result<Self> {
         let mut numbers = HashMap::new();
         numbers.try_reserve(self.places.len()).map_err(|_| full(self.places.len()))?;
         numbers.extend(self.places.iter().copied().zip(0..));
-        let (places, values) = (copied(&self.places, "edits")?, copied(&self.values, "edits")?);
-        Ok(Self { numbers, places, values, is_entry: copied(&self.is_entry, "edits")? })
+        Ok(Self { numbers, places: copied(&self.places, "edits")?, is_entry: copied(&self.is_entry, "edits")? })
     }
-    fn put(&mut self, place: (usize, I), x: T, is_entry: bool) -> Result<()> {
+    /// The number of a place, the next one if it was not edited before.
+    fn put(&mut self, place: (usize, I), is_entry: bool) -> Result<usize> {
         if let Some(&n) = self.numbers.get(&place) {
-            (self.values[n], self.is_entry[n]) = (x, is_entry);
-            return Ok(());
+            self.is_entry[n] = is_entry;
+            return Ok(n);
         }
         let n = self.places.len();
         self.numbers.try_reserve(1).map_err(|_| full(n + 1))?;
         self.places.try_reserve(1).map_err(|_| full(n + 1))?;
-        self.values.try_reserve(1).map_err(|_| full(n + 1))?;
         self.is_entry.try_reserve(1).map_err(|_| full(n + 1))?;
         self.numbers.insert(place, n);
         self.places.push(place);
-        self.values.push(x);
         self.is_entry.push(is_entry);
+        Ok(n)
+    }
+    /// The edits in the order of rows and columns.
+    fn in_order(&self) -> Result<Vec<Edit<I>>> {
+        let edit = |(e, &(row, col)): (usize, &(usize, I))| Edit { row, col, value: self.is_entry[e].then_some(e) };
+        let mut edits = collected(self.places.len(), self.places.iter().enumerate().map(edit), "edits")?;
+        edits.sort_unstable_by_key(|edit| (edit.row, edit.col));
+        Ok(edits)
+    }
+}
+
+/// The places that were edited, with their last values.
+#[derive(Debug)]
+struct Edits<T, I> {
+    at: Places<I>,
+    values: Vec<T>,
+}
+
+impl<T: Value, I: Index> Edits<T, I> {
+    fn new() -> Self {
+        Self { at: Places::new(), values: Vec::new() }
+    }
+    fn try_clone(&self) -> Result<Self> {
+        Ok(Self { at: self.at.try_clone()?, values: copied(&self.values, "edits")? })
+    }
+    fn put(&mut self, place: (usize, I), x: T, is_entry: bool) -> Result<()> {
+        let len = self.values.len();
+        self.values.try_reserve(1).map_err(|_| full(len + 1))?;
+        let n = self.at.put(place, is_entry)?;
+        match self.values.get_mut(n) {
+            Some(value) => *value = x,
+            None => self.values.push(x),
+        }
         Ok(())
     }
 }
@@ -119,9 +149,9 @@ impl<T, I: Index> Edited<T, I> {
         self.nnz
     }
     pub(super) fn get(&self, i: usize, j: usize) -> Option<&T> {
-        let edit = I::new(j).and_then(|j| self.edits.numbers.get(&(i, j)));
+        let edit = I::new(j).and_then(|j| self.edits.at.numbers.get(&(i, j)));
         match edit {
-            Some(&n) => self.edits.is_entry[n].then(|| &self.edits.values[n]),
+            Some(&n) => self.edits.at.is_entry[n].then(|| &self.edits.values[n]),
             None => self.base.get(i, j),
         }
     }
@@ -174,27 +204,26 @@ impl<T: Value, I: Index> Edited<T, I> {
 
 /// The rows with their edits: O(nrows + nnz + n log n) for n edits, of hypersparse rows their number for nrows.
 fn merge<T: Value, I: Index>(base: &Base<T, I>, edits: &Edits<T, I>) -> Result<Base<T, I>> {
-    let n = edits.places.len();
-    let mut order: Vec<usize> = collected(n, 0..n, "edits")?;
-    order.sort_unstable_by_key(|&e| edits.places[e]);
-    let merged = |rows: &Rows<T, I>, row_of: &dyn Fn(usize) -> usize| {
-        let list = order.iter().map(|&e| {
-            let (i, j) = edits.places[e];
-            Edit { row: row_of(i), col: j, value: edits.is_entry[e].then_some(e) }
-        });
-        merged_rows(rows, &collected(n, list, "edits")?, &edits.values)
-    };
+    let mut list = edits.at.in_order()?;
     match base {
-        Base::Rows(rows) => Ok(Base::Rows(merged(rows, &|i| i)?)),
+        Base::Rows(rows) => Ok(Base::Rows(merged_rows(rows, &list, &edits.values)?)),
         Base::Hyper(rows) => {
-            let mut of_edits = collected(n, order.iter().map(|&e| I::cast(edits.places[e].0)), "labels of rows")?;
-            of_edits.dedup();
-            let labels = union_of(rows.labels(), &of_edits)?;
-            let at = |i: usize| labels.binary_search(&I::cast(i)).unwrap_or_default();
-            let made = merged(&rows.expanded(&labels)?, &at)?;
+            let labels = labelled(rows.labels(), &mut list)?;
+            let made = merged_rows(&rows.expanded(&labels)?, &list, &edits.values)?;
             Ok(Base::Hyper(HyperRows::new(rows.shape().0, Arc::new(labels), made).without_empty_rows()?))
         }
     }
+}
+
+/// The labels of rows together with those that are edited; the edits get the positions of their rows among them.
+fn labelled<I: Index>(labels: &[I], edits: &mut [Edit<I>]) -> Result<Vec<I>> {
+    let mut of_edits = collected(edits.len(), edits.iter().map(|edit| I::cast(edit.row)), "labels of rows")?;
+    of_edits.dedup();
+    let labels = union_of(labels, &of_edits)?;
+    for edit in edits {
+        edit.row = labels.binary_search(&I::cast(edit.row)).unwrap_or_default();
+    }
+    Ok(labels)
 }
 
 /// An edit of (row, col): its value's number, or none where there is no entry any more.

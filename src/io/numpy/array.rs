@@ -99,6 +99,10 @@ impl<'a> Raw<'a> {
         let (order, kind) = if order { descr.split_at(1) } else { ("", descr) };
         Ok(Self { name, kind, big_endian: order == ">", fortran_order, shape, elements })
     }
+    /// Number of elements of an array that was [counted](Self::count).
+    pub(super) fn len(&self) -> usize {
+        self.shape.iter().product()
+    }
     /// Number of elements, if they are as many as `size` bytes each make of the bytes that are there.
     pub(super) fn count(&self, size: usize) -> Result<usize> {
         let count = self.shape.iter().try_fold(1usize, |n, &len| n.checked_mul(len));

@@ -62,8 +62,15 @@ struct Source<'a> {
     threads: &'a Threads,
 }
 
-/// Rows and columns of entries.
-type Places = (Vec<u32>, Vec<u32>);
+/// Where entries are, and which elements of the array of values are theirs.
+enum Found {
+    /// Sorted rows of the first elements.
+    Rows(Pattern),
+    /// Rows and columns of entries of the first elements.
+    Places(Vec<u32>, Vec<u32>),
+    /// Of these elements; with the flag those that are 0 are no entries.
+    Of(Vec<u32>, Vec<u32>, Vec<usize>, bool),
+}
 
 impl<'a> Source<'a> {
     fn broken(&self, why: impl Into<String>) -> crate::Error {
@@ -100,22 +107,20 @@ impl<'a> Source<'a> {
         check_shape(shape.0, shape.1)?;
         let data = self.member("data")?;
         let data = Raw::parse(self.name, &data)?;
-        let name = self.name;
-        with_kind!(
-            data.kind,
-            T => match format.as_deref() {
-                Some("csr") => self.compressed::<T>(shape, &data, true),
-                Some("csc") => self.compressed::<T>(shape, &data, false),
-                Some("coo") => self.coordinates::<T>(shape, &data),
-                Some("bsr") => self.blocks::<T>(shape, &data),
-                Some("dia") => self.diagonals::<T>(shape, &data),
-                _ => {
-                    let format = format.as_deref().unwrap_or("that it gives");
-                    Err(self.broken(format!("matrices of the format {format} are not read; save it as CSR")))
-                }
-            },
-            Err(broken(name, format!("its values are of the type {}, which is not read", data.kind)))
-        )
+        let size = with_kind!(data.kind, T => size_of::<T>(), return Err(data.unknown_kind("its values")));
+        data.count(size)?;
+        let found = match format.as_deref() {
+            Some("csr") => self.compressed(shape, &data, true),
+            Some("csc") => self.compressed(shape, &data, false),
+            Some("coo") => self.coordinates(shape, &data),
+            Some("bsr") => self.blocks(shape, &data),
+            Some("dia") => self.diagonals(shape, &data),
+            _ => {
+                let format = format.as_deref().unwrap_or("that it gives");
+                Err(self.broken(format!("matrices of the format {format} are not read; save it as CSR")))
+            }
+        }?;
+        with_kind!(data.kind, T => self.valued::<T>(shape, &data, found), Err(data.unknown_kind("its values")))
     }
 
     /// Where the entries of each of `lines` rows or columns end, and the indices of `len` entries or more.
@@ -133,38 +138,34 @@ impl<'a> Source<'a> {
     }
 
     /// CSR, or CSC.
-    fn compressed<T: Element>(mut self, shape: (usize, usize), data: &Raw<'_>, by_rows: bool) -> Result<LabeledMatrix> {
-        let mut values = data.list::<T>()?;
+    fn compressed(&mut self, shape: (usize, usize), data: &Raw<'_>, by_rows: bool) -> Result<Found> {
         let (lines, across) = if by_rows { shape } else { (shape.1, shape.0) };
-        let (ends, minor) = self.ends(lines, values.len())?;
+        let (ends, minor) = self.ends(lines, data.len())?;
         // Space behind the last entry belongs to no row.
         let nnz = ends[lines];
-        values.truncate(nnz);
         let minor = self.indices(&minor[..nnz], across)?;
         let sorted = |line: &[usize]| minor[line[0]..line[1]].windows(2).all(|pair| pair[0] < pair[1]);
         if by_rows && ends.windows(2).all(sorted) {
-            let pattern = Pattern::from_parts(shape.0, shape.1, ends, minor, true);
-            return Ok(LabeledMatrix::new(Arc::new(pattern), Array::of(values)));
+            return Ok(Found::Rows(Pattern::from_parts(shape.0, shape.1, ends, minor, true)));
         }
         let mut major = filled(nnz, 0u32, "indices")?;
         for (line, ends) in ends.windows(2).enumerate() {
             major[ends[0]..ends[1]].fill(line as u32);
         }
-        self.summed(shape, if by_rows { (major, minor) } else { (minor, major) }, values)
+        Ok(if by_rows { Found::Places(major, minor) } else { Found::Places(minor, major) })
     }
 
     /// COO, of two lists of indices or of one array that holds both.
-    fn coordinates<T: Element>(mut self, shape: (usize, usize), data: &Raw<'_>) -> Result<LabeledMatrix> {
-        let values = data.list::<T>()?;
+    fn coordinates(&mut self, shape: (usize, usize), data: &Raw<'_>) -> Result<Found> {
+        let n = data.len();
         let (rows, cols) = match self.find("coords")? {
             None => (self.integers("row")?, self.integers("col")?),
             Some(bytes) => {
                 let coords = Raw::parse(self.name, &bytes)?;
-                if coords.shape != [2, values.len()] {
+                if coords.shape != [2, n] {
                     return Err(self.broken(format!("its coordinates are of the shape {:?}", coords.shape)));
                 }
                 let all = coords.integers()?;
-                let n = values.len();
                 let part = |from: usize| {
                     let (start, step) = if coords.fortran_order { (from, 2) } else { (from * n, 1) };
                     collected(n, all[start.min(all.len())..].iter().copied().step_by(step), "indices")
@@ -172,17 +173,15 @@ impl<'a> Source<'a> {
                 (part(0)?, part(1)?)
             }
         };
-        if rows.len() != values.len() || cols.len() != values.len() {
-            let (i, j, x) = (rows.len(), cols.len(), values.len());
-            return Err(self.broken(format!("it has {i} rows, {j} columns and {x} values of entries")));
+        if rows.len() != n || cols.len() != n {
+            let (i, j) = (rows.len(), cols.len());
+            return Err(self.broken(format!("it has {i} rows, {j} columns and {n} values of entries")));
         }
-        let places = (self.indices(&rows, shape.0)?, self.indices(&cols, shape.1)?);
-        self.summed(shape, places, values)
+        Ok(Found::Places(self.indices(&rows, shape.0)?, self.indices(&cols, shape.1)?))
     }
 
     /// BSR: dense blocks of one shape. All elements of a block are entries, as in SciPy.
-    fn blocks<T: Element>(mut self, shape: (usize, usize), data: &Raw<'_>) -> Result<LabeledMatrix> {
-        let all = data.list::<T>()?;
+    fn blocks(&mut self, shape: (usize, usize), data: &Raw<'_>) -> Result<Found> {
         let [blocks, r, c] = data.shape[..] else {
             return Err(self.broken(format!("its blocks are an array of the shape {:?}", data.shape)));
         };
@@ -194,24 +193,22 @@ impl<'a> Source<'a> {
         let minor = self.indices(&minor[..used], shape.1 / c)?;
         let nnz = used * r * c;
         let (mut rows, mut cols) = (reserved(nnz, "indices")?, reserved(nnz, "indices")?);
-        let mut values = reserved(nnz, "values")?;
+        let mut of = reserved(nnz, "elements of an array")?;
         for (line, ends) in ends.windows(2).enumerate() {
             for (b, &block) in (ends[0]..ends[1]).zip(&minor[ends[0]..ends[1]]) {
                 for (i, j) in (0..r).flat_map(|i| (0..c).map(move |j| (i, j))) {
-                    let at = if data.fortran_order { b + blocks * (i + r * j) } else { (b * r + i) * c + j };
                     rows.push((line * r + i) as u32);
                     cols.push((block as usize * c + j) as u32);
-                    values.push(all[at]);
+                    of.push(if data.fortran_order { b + blocks * (i + r * j) } else { (b * r + i) * c + j });
                 }
             }
         }
-        self.summed(shape, (rows, cols), values)
+        Ok(Found::Of(rows, cols, of, false))
     }
 
     /// DIA: diagonals, of which element j is that of column j. Zeros are no entries, as in SciPy.
-    fn diagonals<T: Element>(mut self, shape: (usize, usize), data: &Raw<'_>) -> Result<LabeledMatrix> {
+    fn diagonals(&mut self, shape: (usize, usize), data: &Raw<'_>) -> Result<Found> {
         let offsets = self.integers("offsets")?;
-        data.count(size_of::<T>())?;
         let [diagonals, len] = data.shape[..] else {
             return Err(self.broken(format!("its diagonals are an array of the shape {:?}", data.shape)));
         };
@@ -220,33 +217,61 @@ impl<'a> Source<'a> {
         if diagonals != offsets.len() || sorted.windows(2).any(|pair| pair[0] == pair[1]) {
             return Err(self.broken("its offsets are not one for each of its diagonals"));
         }
-        let (mut rows, mut cols, mut values) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut rows, mut cols, mut of) = (Vec::new(), Vec::new(), Vec::new());
         for (d, &offset) in offsets.iter().enumerate() {
             for j in 0..len.min(shape.1) {
                 let i = (j as i64).checked_sub(offset).filter(|&i| i >= 0 && (i as u64) < shape.0 as u64);
-                let at = if data.fortran_order { d + diagonals * j } else { d * len + j };
-                let bytes = &data.elements[at * size_of::<T>()..][..size_of::<T>()];
                 let Some(i) = i else { continue };
-                let x: T = data.element(bytes);
-                if !x.is_zero() {
-                    push(&mut rows, i as u32, "indices")?;
-                    push(&mut cols, j as u32, "indices")?;
-                    push(&mut values, x, "values")?;
-                }
+                push(&mut rows, i as u32, "indices")?;
+                push(&mut cols, j as u32, "indices")?;
+                push(
+                    &mut of,
+                    if data.fortran_order { d + diagonals * j } else { d * len + j },
+                    "elements of an array",
+                )?;
             }
         }
-        self.summed(shape, (rows, cols), values)
+        Ok(Found::Of(rows, cols, of, true))
     }
 
-    fn summed<T: Element>(
+    /// The entries with their values, repeated ones added up.
+    fn valued<T: Element>(
         &self,
         (nrows, ncols): (usize, usize),
-        (rows, cols): Places,
-        values: Vec<T>,
+        data: &Raw<'_>,
+        found: Found,
     ) -> Result<LabeledMatrix> {
+        let element = |p: usize| data.element::<T>(&data.elements[p * size_of::<T>()..][..size_of::<T>()]);
+        let first = |n: usize| collected(n, (0..n).map(element), "values");
+        let (rows, cols, values) = match found {
+            Found::Rows(pattern) => {
+                let values = first(pattern.nnz())?;
+                return Ok(LabeledMatrix::new(Arc::new(pattern), Array::of(values)));
+            }
+            Found::Places(rows, cols) => {
+                let values = first(rows.len())?;
+                (rows, cols, values)
+            }
+            Found::Of(mut rows, mut cols, of, drops_zeros) => {
+                let mut values: Vec<T> = collected(of.len(), of.into_iter().map(element), "values")?;
+                if drops_zeros {
+                    let is_entry = collected(values.len(), values.iter().map(|x| !x.is_zero()), "entries")?;
+                    keep(&mut rows, &is_entry);
+                    keep(&mut cols, &is_entry);
+                    keep(&mut values, &is_entry);
+                }
+                (rows, cols, values)
+            }
+        };
         debug_assert!(rows.iter().all(|i| i.get() < nrows) && cols.iter().all(|j| j.get() < ncols));
         let coo = Coo::from_parts(nrows, ncols, rows, cols, values);
         let (pattern, values) = summed(self.threads, &coo, self.name, T::checked_repeated)?.into_parts();
         Ok(LabeledMatrix::new(pattern, Array::of(values)))
     }
+}
+
+/// Keeps the elements that are flagged.
+fn keep<T>(list: &mut Vec<T>, flags: &[bool]) {
+    let mut flags = flags.iter();
+    list.retain(|_| flags.next() == Some(&true));
 }
