@@ -416,6 +416,29 @@ impl<'a> SliceMut<'a> {
             unsafe { copy_value(from.at.add(p * size), self.at.add(q * size), size) };
         });
     }
+    /// Replaces the first values by those of some parts of other arrays, one part behind the other.
+    /// # Panics
+    /// If the types differ, a part is not there, or there is no room.
+    pub(crate) fn copy_parts<'s>(&mut self, parts: impl Iterator<Item = (Slice<'s>, Range<usize>)>) {
+        /// Values that are copied one by one: a call would take longer.
+        const FEW: usize = 16;
+        let mut at = 0;
+        by_size!(self.ty.size(), size => for (from, part) in parts {
+            let n = part.len();
+            let is_there = part.start <= part.end && part.end <= from.len;
+            assert!(self.ty == from.ty && is_there && n <= self.len - at, "values {part:?} of {}", from.len);
+            // SAFETY: as for `gather`; the part was compared with the array, and with the room.
+            unsafe {
+                let (from, to) = (from.at.add(part.start * size), self.at.add(at * size));
+                if n <= FEW {
+                    (0..n).for_each(|p| copy_value(from.add(p * size), to.add(p * size), size));
+                } else {
+                    copy_value(from, to, n * size);
+                }
+            }
+            at += n;
+        });
+    }
     /// Replaces `at(p)` by value p of `from`, or, where the flag beside it is set, by the value of `other` at that
     /// place, for each p for which there is such a place.
     /// # Panics

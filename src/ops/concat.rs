@@ -83,12 +83,8 @@ pub(crate) fn concat_blocks<I: Index>(
     let cols = Fresh::new(nnz, "column indices")?.fill(threads, "concat", parts.len(), start, || Ok(()), fill)?;
     let ty = blocks[0][0].1.ty();
     let values = fill_any(ty, threads, "concat", &parts, &|i| row_ptr[i], &|rows, to| {
-        let mut at = 0;
-        for (block, i) in rows.flat_map(of_row) {
-            let from = block.1.part(block.0.row_ptr()[i]..block.0.row_ptr()[i + 1]);
-            to.part(at..at + from.len()).copy_from(&from);
-            at += from.len();
-        }
+        let parts = rows.flat_map(of_row);
+        to.copy_parts(parts.map(|(block, i)| (block.1, block.0.row_ptr()[i]..block.0.row_ptr()[i + 1])));
     })?;
     Ok((Pattern::from_parts(nrows, ncols, row_ptr, cols, true), values))
 }
