@@ -411,7 +411,7 @@ pub trait Backend<I: Index = u32>:
     }
 
     /// T(i) = u(p) ⊕ u(q) ⊕ … over the p, q, … with indices(p) = indices(q) = … = i, a vector of `len` places: an assign
-    /// whose indices may repeat. `m.scatter(Min::new(), &u, &f, n).accum(Min::new()).into(&mut g)` is g[f] min= u.
+    /// whose indices may repeat. `m.scatter(Min::new(), &u, &f, n).accum(Min::new()).into(&mut g)` is `g[f] min= u`.
     ///
     /// Cost on the processor: O(|I| + nnz(u)); sorting where the indices are not sorted.
     /// ```
