@@ -563,6 +563,16 @@ public:
         check(sparring_matrix_get(get(), i, j, s.get()));
         return s.value<T>();
     }
+    /// A value at (i, j). Values that are set one by one are merged with the rows when the matrix is read.
+    template <class T> void set(std::uint64_t i, std::uint64_t j, T value)
+    {
+        check(sparring_matrix_set(get(), i, j, Scalar::of(value).get()));
+    }
+    /// No entry at (i, j).
+    void remove(std::uint64_t i, std::uint64_t j)
+    {
+        check(sparring_matrix_set(get(), i, j, Scalar(type()).get()));
+    }
     /// A copy of its arrays.
     template <class T> Csr<T> csr() const
     {

@@ -182,6 +182,17 @@ pub unsafe extern "C" fn sparring_matrix_clear(
     ffi!({ crate::operation::clear(device, matrix, "matrix") })
 }
 
+/// The place (i, j) of a matrix, if it has one.
+pub(crate) fn place(i: u64, j: u64, (nrows, ncols): (usize, usize)) -> Fallible<(usize, usize)> {
+    for (name, index, axis, bound) in [("i", i, "nrows", nrows), ("j", j, "ncols", ncols)] {
+        if index >= bound as u64 {
+            let message = format!("{name} is {index}, not below {axis}, which is {bound}");
+            return Err(Fail { status: SparringStatus::SPARRING_INDEX_RANGE, message });
+        }
+    }
+    Ok((i as usize, j as usize))
+}
+
 /// The value at row `i` and column `j` into `scalar`, which is of the matrix' type; where there is no entry, the scalar
 /// becomes empty. The matrix is in the processor's memory.
 #[unsafe(no_mangle)]
@@ -195,14 +206,8 @@ pub unsafe extern "C" fn sparring_matrix_get(
         let (matrix, scalar) = (handle(matrix, "matrix")?.snapshot(), handle(scalar, "scalar")?);
         on_host("matrix", &matrix)?;
         scalar.is_of("scalar", matrix.ty(), "the matrix'")?;
-        let (nrows, ncols) = matrix.shape();
-        for (name, index, axis, bound) in [("i", i, "nrows", nrows), ("j", j, "ncols", ncols)] {
-            if index >= bound as u64 {
-                let message = format!("{name} is {index}, not below {axis}, which is {bound}");
-                return Err(Fail { status: SparringStatus::SPARRING_INDEX_RANGE, message });
-            }
-        }
-        scalar.put(matrix.get(size(i, "i")?, size(j, "j")?)?);
+        let (i, j) = place(i, j, matrix.shape())?;
+        scalar.put(matrix.get(i, j)?);
         Ok(())
     })
 }

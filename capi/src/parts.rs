@@ -11,7 +11,7 @@ use sparring::runtime::{Aggregate, BinaryOp, Matrix, Op, Scalar, Vector};
 use crate::device::SparringDevice;
 use crate::guard::{Fail, Fallible};
 use crate::handle::handle;
-use crate::matrix::{SparringMatrix, of_arrays};
+use crate::matrix::{SparringMatrix, of_arrays, place};
 use crate::memory::{NewHandle, choice, copied, inout, input, size};
 use crate::operation::{SparringDescriptor, Write, accumulates};
 use crate::operators::SparringBinaryOp;
@@ -301,6 +301,31 @@ pub unsafe extern "C" fn sparring_vector_set(
         match value {
             Some(value) => slot.set(at, value)?,
             None => slot.remove(at)?,
+        }
+        Ok(())
+    })
+}
+
+/// Gives the place (i, j) of a matrix, in the processor's memory, the value of the scalar, which is of its type; an empty
+/// one removes the entry. Entries wait beside the rows until the matrix is read, and are merged once then: n of them cost
+/// O(n log n). Pointers from sparring_matrix_borrow end here.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sparring_matrix_set(
+    matrix: *mut SparringMatrix,
+    i: u64,
+    j: u64,
+    scalar: *const SparringScalar,
+) -> SparringStatus {
+    ffi!({
+        let (matrix, scalar) = (handle(matrix, "matrix")?, handle(scalar, "scalar")?);
+        let value = scalar.lock().clone();
+        let mut slot = matrix.lock();
+        on_host("matrix", &*slot)?;
+        scalar.is_of("scalar", slot.ty(), "the matrix'")?;
+        let (i, j) = place(i, j, slot.shape())?;
+        match value {
+            Some(value) => slot.set(i, j, value)?,
+            None => slot.remove(i, j)?,
         }
         Ok(())
     })

@@ -226,6 +226,17 @@ fn blocks_sizes_and_single_entries() {
     let e = refused(unsafe { sparring_vector_set(x, 3, s) }, SPARRING_INDEX_RANGE);
     assert_eq!(e, "i is 3, not below the length, which is 3");
     let e = refused(unsafe { sparring_vector_resize(cpu, x, u64::MAX) }, SPARRING_INDEX_OVERFLOW);
+    let set = |i, j, s| unsafe { sparring_matrix_set(whole, i, j, s) };
+    let (nine, single) = (scalar(SPARRING_I32, 9i32), scalar(SPARRING_F32, 9f32));
+    ok(set(0, 3, nine));
+    ok(set(0, 1, nine));
+    ok(set(0, 2, s));
+    assert_eq!(copy::<i32>(whole), (vec![0, 3], vec![0, 1, 3], vec![1, 9, 9]));
+    assert_eq!(refused(set(1, 0, nine), SPARRING_INDEX_RANGE), "i is 1, not below nrows, which is 1");
+    assert!(refused(set(0, u64::MAX, s), SPARRING_INDEX_RANGE).ends_with("not below ncols, which is 4"));
+    assert!(refused(set(0, 0, single), SPARRING_TYPE).starts_with("scalar: "));
+    ok(sparring_scalar_free(nine));
+    ok(sparring_scalar_free(single));
     assert!(e.starts_with("len: "), "{e}");
     for m in [a, other, whole] {
         ok(sparring_matrix_free(m));

@@ -38,6 +38,10 @@ static void values()
     const auto a = Matrix::from_csr<std::int32_t>(2, 3, {0, 2, 3}, {0, 2, 1}, {1, 2, 3});
     EXPECT(a.shape() == std::make_pair(std::uint64_t{2}, std::uint64_t{3}) && a.nnz() == 3);
     EXPECT(a.at<std::int32_t>(0, 2) == 2 && !a.at<std::int32_t>(1, 2));
+    auto edited = a.dup();
+    edited.set<std::int32_t>(1, 2, 7);
+    edited.remove(0, 0);
+    EXPECT(edited.nnz() == 3 && edited.at<std::int32_t>(1, 2) == 7 && !edited.at<std::int32_t>(0, 0) && a.nnz() == 3);
     const auto csr = a.csr<std::int32_t>();
     EXPECT((csr.row_ptr == std::vector<std::uint64_t>{0, 2, 3} && csr.values == std::vector<std::int32_t>{1, 2, 3}));
     const std::array<std::uint32_t, 2> rows = {1, 0};
