@@ -212,7 +212,8 @@ pub(crate) fn run(context: &Context, arguments: &Arguments) -> Result {
             .try_for_each(|name| graphs::run(context, algorithm, name, arguments.repeat));
     }
     let operation = arguments.kind.and_then(Kind::operation);
-    if context.cuda.is_some() && (operation.is_some() || arguments.kind == Some(Kind::Doors)) {
+    let on_processor = operation.is_some_and(|operation| operation != Operation::Steps);
+    if context.cuda.is_some() && (on_processor || arguments.kind == Some(Kind::Doors)) {
         return Err(refused("these operations", "they are measured on the processor").into());
     }
     if arguments.kind == Some(Kind::Doors) {
