@@ -270,7 +270,7 @@ impl UnaryOp {
     /// let op = UnaryOp::from_fn("ones", |a: u64| a.count_ones());
     /// let x = Vector::from(sparring::Vector::<u64>::full(vec![7, 8])?);
     /// let ones = Machine::from(sparring::Cpu::new()).apply(&op, &x)?;
-    /// assert_eq!(ones.values().and_then(|v| v.get::<u32>()).unwrap(), [3, 1]);
+    /// assert_eq!(ones.typed::<u32>().unwrap().as_full(), Some(&[3, 1][..]));
     /// # Ok::<(), sparring::Error>(())
     /// ```
     pub fn from_fn<A: Value, Z: Value>(name: &str, f: impl Fn(A) -> Z + Send + Sync + 'static) -> Self {
