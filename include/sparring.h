@@ -1880,6 +1880,14 @@ SparringStatus sparring_vector_set(SparringVector *vector,
                                    uint64_t i,
                                    const SparringScalar *scalar);
 
+/// Gives the place (i, j) of a matrix, in the processor's memory, the value of the scalar, which is of its type; an empty
+/// one removes the entry. Entries wait beside the rows until the matrix is read, and are merged once then: n of them cost
+/// O(n log n). Pointers from sparring_matrix_borrow end here.
+SparringStatus sparring_matrix_set(SparringMatrix *matrix,
+                                   uint64_t i,
+                                   uint64_t j,
+                                   const SparringScalar *scalar);
+
 /// The nrows × ncols matrix of entries (rows[p], cols[p]) = values[p], as sparring_matrix_from_coo, those at the same
 /// place joined by the operator `dup` in the order given, from the left; without one, NULL, two at one place are
 /// SPARRING_DUPLICATE. `dup` takes and gives the type. `*matrix` gets the handle, NULL on failure; free it with
