@@ -1880,9 +1880,9 @@ SparringStatus sparring_vector_set(SparringVector *vector,
                                    uint64_t i,
                                    const SparringScalar *scalar);
 
-/// Gives the place (i, j) of a matrix, in the processor's memory, the value of the scalar, which is of its type; an empty
-/// one removes the entry. Entries wait beside the rows until the matrix is read, and are merged once then: n of them cost
-/// O(n log n). Pointers from sparring_matrix_borrow end here.
+/// Gives the place (i, j) of a matrix, in the processor's memory, the value of the scalar, which is of its type; an
+/// empty one removes the entry. Entries wait beside the rows until the matrix is read, and are merged once then: n of
+/// them cost O(n log n). Pointers from sparring_matrix_borrow end here.
 SparringStatus sparring_matrix_set(SparringMatrix *matrix,
                                    uint64_t i,
                                    uint64_t j,

@@ -306,9 +306,9 @@ pub unsafe extern "C" fn sparring_vector_set(
     })
 }
 
-/// Gives the place (i, j) of a matrix, in the processor's memory, the value of the scalar, which is of its type; an empty
-/// one removes the entry. Entries wait beside the rows until the matrix is read, and are merged once then: n of them cost
-/// O(n log n). Pointers from sparring_matrix_borrow end here.
+/// Gives the place (i, j) of a matrix, in the processor's memory, the value of the scalar, which is of its type; an
+/// empty one removes the entry. Entries wait beside the rows until the matrix is read, and are merged once then: n of
+/// them cost O(n log n). Pointers from sparring_matrix_borrow end here.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_matrix_set(
     matrix: *mut SparringMatrix,
