@@ -563,7 +563,8 @@ def main():
                     peer.load(of(ask["load"]), ask["op"])
                 variants = peer.OPS.get(ask["op"], [])
                 # What a longer product has is known when its parts are.
-                reply({"variants": [v for v in variants if v != "count" or len(peer.factors) == 2]})
+                longer = ask["op"] == "spgemm" and len(peer.factors) != 2
+                reply({"variants": [v for v in variants if v != "count" or not longer]})
             else:
                 ms, found = peer.run(ask["time"], ask.get("check", False))
                 reply({"ms": ms, "found": found})
