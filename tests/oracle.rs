@@ -38,13 +38,13 @@ fn small_calls_by_name() {
 
 #[test]
 fn random_calls_by_function() {
-    random("by function, 1 thread", &mut Names::of_functions(cpu(1)), 6, 2);
-    random("by function, 3 threads", &mut Names::of_functions(cpu(3)), 7, 2);
+    random("by function, 1 thread", &mut Names::of_functions(cpu(1)), 6, 4);
+    random("by function, 3 threads", &mut Names::of_functions(cpu(3)), 7, 4);
 }
 
 #[test]
 fn small_calls_by_function() {
-    small("by function, 1 thread", &mut Names::of_functions(cpu(1)), 997);
+    small("by function, 1 thread", &mut Names::of_functions(cpu(1)), 1999);
 }
 
 #[test]
