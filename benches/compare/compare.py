@@ -389,6 +389,13 @@ def main():
     wanted = args.cases.split(",") if args.cases else None
     if "read" in args.kinds:
         subprocess.run([python, os.path.join(HERE, "reading.py"), TEXTS], check=True)
+    # Where the program and the others lie is this machine's affair.
+    told = [f"--threads={args.threads}", f"--rounds={args.rounds}", f"--passes={args.passes}", *([f"--cases={args.cases}"] if args.cases else []),
+            *([f"--save={args.save}"] if args.save else [])]
+    run = machine(args, ["benches/compare/compare.py", *args.kinds, *told])
+    # Asked before a file of that name is written, which would be a change.
+    if args.save and run["commit"].endswith("-dirty"):
+        raise SystemExit("what is saved comes from a committed state; this one is changed")
     if args.save:
         os.makedirs(RESULTS, exist_ok=True)
     path = os.path.join(RESULTS, args.save + ".jsonl") if args.save else os.path.join(TOP, "target", "compare.jsonl")
@@ -397,12 +404,6 @@ def main():
             out.write(json.dumps(entry) + "\n")
             out.flush()
 
-        # Where the program and the others lie is this machine's affair.
-        told = [f"--threads={args.threads}", f"--rounds={args.rounds}", f"--passes={args.passes}", *([f"--cases={args.cases}"] if args.cases else []),
-                *([f"--save={args.save}"] if args.save else [])]
-        run = machine(args, ["benches/compare/compare.py", *args.kinds, *told])
-        if args.save and run["commit"].endswith("-dirty"):
-            raise SystemExit("what is saved comes from a committed state; this one is changed")
         log(run)
         for pass_ in range(args.passes):
             for kind in args.kinds:
