@@ -72,10 +72,15 @@ fn within<T: Float>(
 
 /// Both ways of looking for neighbours on the same rows.
 fn same<T: Float>(measure: impl Measure + Clone, x: &Csr<T>, y: Option<&Csr<T>>, o: Options) {
+    same_on(&[1, 3], measure, x, y, o);
+}
+
+/// The same on these numbers of threads.
+fn same_on<T: Float>(threads: &[usize], measure: impl Measure + Clone, x: &Csr<T>, y: Option<&Csr<T>>, o: Options) {
     let name = format!("{}, {:?} and {:?}, {o:?}", measure.name(), x.shape(), y.map(Csr::shape));
     let m = y.unwrap_or(x).nrows();
     let (tiles, shared) = (Options { search: Search::Tiles, ..o }, Options { search: Search::Shared, ..o });
-    for threads in [1, 3] {
+    for &threads in threads {
         let cpu = Cpu::with_threads(threads).expect("threads");
         for k in [0, 1, 4, 30, m + 3] {
             let found = nearest(&cpu, measure.clone(), k, x, y, shared);
@@ -107,9 +112,10 @@ fn all_metrics_have_the_same_bits_both_ways() {
         let (x, y) = (rows(seed, size, &VALUES), rows(seed + 50, [size[0] / 2, size[1], size[2]], &VALUES));
         for (metric, normalize) in metrics() {
             for o in all_options(normalize) {
-                same(metric, &x, None, o);
+                let threads: &[usize] = if size[0] > 100 { &[3] } else { &[1, 3] };
+                same_on(threads, metric, &x, None, o);
                 if !o.exclude_self {
-                    same(metric, &x, Some(&y), o);
+                    same_on(threads, metric, &x, Some(&y), o);
                 }
             }
         }
@@ -216,7 +222,7 @@ fn rare_columns_first_have_the_same_bits() {
         for metric in [Metric::Cosine, Metric::Euclidean, Metric::SquaredEuclidean, Metric::Jaccard, Metric::Dice] {
             for o in all_options(None) {
                 same(metric, &x, None, o);
-                same(metric, &single, None, o);
+                same_on(&[3], metric, &single, None, o);
             }
             same(metric, &x, Some(&x), options(None));
         }

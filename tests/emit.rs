@@ -73,52 +73,95 @@ impl Show for bool {
 /// Positions (i, k, j) at which positional operators are called.
 const PLACES: [[u64; 3]; 3] = [[0, 0, 0], [5, 300, 70_000], [70_001, 2, 5]];
 
-fn unary<O: UnaryOp<A: Show, Out: Show>>(operator: &'static str, types: &'static str, op: O) -> Printed {
-    let name = format!("{operator}_{types}");
-    let expected = O::A::samples().into_iter().map(|a| op.apply::<Host>(V(a)).0.show()).collect();
-    let calls = format!("  for (auto a : samples<{}>()) show({name}(a));\n", O::A::CUDA);
-    Printed { operator, types, text: emit_unary(&name, op), calls, expected }
-}
+// What each operator is compiled for is little: the rest is compiled for each type, or once.
 
-fn binary<O: BinaryOp<A: Show, B: Show, Out: Show>>(operator: &'static str, types: &'static str, op: O) -> Printed {
-    let name = format!("{operator}_{types}");
-    let mut expected = Vec::new();
-    for a in O::A::samples() {
-        expected.extend(O::B::samples().into_iter().map(|b| laws::apply(op, a, b).show()));
-    }
-    let (a, b) = (O::A::CUDA, O::B::CUDA);
-    let calls = format!("  for (auto a : samples<{a}>()) for (auto b : samples<{b}>()) show({name}(a, b));\n");
-    Printed { operator, types, text: emit_binary(&name, op), calls, expected }
-}
-
-fn index_unary<O: IndexUnaryOp<A: Show, S: Show, Out: Show>>(
-    operator: &'static str,
-    types: &'static str,
-    op: O,
+fn printed(
+    (operator, types): (&'static str, &'static str),
+    emit: fn(&str) -> String,
+    calls: impl Fn(&str) -> String,
+    expected: Vec<String>,
 ) -> Printed {
     let name = format!("{operator}_{types}");
-    let (mut expected, mut calls) = (Vec::new(), String::new());
-    for [i, _, j] in PLACES {
-        for a in O::A::samples() {
-            let apply = |s| op.apply::<Host>(V(a), V(s), Place { i: V(i), j: V(j) }).0.show();
-            expected.extend(O::S::samples().into_iter().map(apply));
-        }
-        let (a, s) = (O::A::CUDA, O::S::CUDA);
-        writeln!(calls, "  for (auto a : samples<{a}>()) for (auto s : samples<{s}>()) show({name}(a, s, {i}, {j}));")
-            .unwrap();
-    }
-    Printed { operator, types, text: emit_index_unary(&name, op), calls, expected }
+    Printed { operator, types, text: emit(&name), calls: calls(&name), expected }
 }
 
-fn positional<O: MulOp<A: Show, B: Show, Out: Show>>(operator: &'static str, types: &'static str, op: O) -> Printed {
-    let name = format!("{operator}_{types}");
-    let (mut expected, mut calls) = (Vec::new(), String::new());
-    for [i, k, j] in PLACES {
-        let at = At { i: V(i), k: V(k), j: V(j) };
-        expected.push(op.mul::<Host>(V(O::A::ONE), V(O::B::ONE), at).0.show());
-        writeln!(calls, "  show({name}(1, 1, {i}, {k}, {j}));").unwrap();
+#[inline(never)]
+fn unary_of<A: Show>(names: (&'static str, &'static str), emit: fn(&str) -> String, f: fn(A) -> String) -> Printed {
+    let expected = A::samples().into_iter().map(f).collect();
+    printed(names, emit, |name| format!("  for (auto a : samples<{}>()) show({name}(a));\n", A::CUDA), expected)
+}
+fn unary<O: UnaryOp<A: Show, Out: Show> + Default>(operator: &'static str, types: &'static str, _: O) -> Printed {
+    let emit = |name: &str| emit_unary(name, O::default());
+    unary_of::<O::A>((operator, types), emit, |a| O::default().apply::<Host>(V(a)).0.show())
+}
+
+#[inline(never)]
+fn binary_of<A: Show, B: Show>(
+    names: (&'static str, &'static str),
+    emit: fn(&str) -> String,
+    f: fn(A, B) -> String,
+) -> Printed {
+    let mut expected = Vec::new();
+    for a in A::samples() {
+        expected.extend(B::samples().into_iter().map(|b| f(a, b)));
     }
-    Printed { operator, types, text: emit_mul(&name, op), calls, expected }
+    let (a, b) = (A::CUDA, B::CUDA);
+    let calls =
+        |name: &str| format!("  for (auto a : samples<{a}>()) for (auto b : samples<{b}>()) show({name}(a, b));\n");
+    printed(names, emit, calls, expected)
+}
+fn binary<O: BinaryOp<A: Show, B: Show, Out: Show> + Default>(
+    operator: &'static str,
+    types: &'static str,
+    _: O,
+) -> Printed {
+    let emit = |name: &str| emit_binary(name, O::default());
+    binary_of::<O::A, O::B>((operator, types), emit, |a, b| laws::apply(O::default(), a, b).show())
+}
+
+#[inline(never)]
+fn index_unary_of<A: Show, S: Show>(
+    names: (&'static str, &'static str),
+    emit: fn(&str) -> String,
+    f: fn(A, S, Place<Host>) -> String,
+) -> Printed {
+    let mut expected = Vec::new();
+    for [i, _, j] in PLACES {
+        for a in A::samples() {
+            expected.extend(S::samples().into_iter().map(|s| f(a, s, Place { i: V(i), j: V(j) })));
+        }
+    }
+    let calls = |name: &str| {
+        let (a, s, mut calls) = (A::CUDA, S::CUDA, String::new());
+        for [i, _, j] in PLACES {
+            let of_place = format!("show({name}(a, s, {i}, {j}));");
+            writeln!(calls, "  for (auto a : samples<{a}>()) for (auto s : samples<{s}>()) {of_place}").unwrap();
+        }
+        calls
+    };
+    printed(names, emit, calls, expected)
+}
+fn index_unary<O: IndexUnaryOp<A: Show, S: Show, Out: Show> + Default>(
+    operator: &'static str,
+    types: &'static str,
+    _: O,
+) -> Printed {
+    let emit = |name: &str| emit_index_unary(name, O::default());
+    let apply = |a, s, at| O::default().apply::<Host>(V(a), V(s), at).0.show();
+    index_unary_of::<O::A, O::S>((operator, types), emit, apply)
+}
+
+fn positional<O: MulOp<A: Show, B: Show, Out: Show> + Default>(
+    operator: &'static str,
+    types: &'static str,
+    _: O,
+) -> Printed {
+    let mul = |[i, k, j]: [u64; 3]| {
+        let at = At { i: V(i), k: V(k), j: V(j) };
+        O::default().mul::<Host>(V(O::A::ONE), V(O::B::ONE), at).0.show()
+    };
+    let calls = |name: &str| PLACES.map(|[i, k, j]| format!("  show({name}(1, 1, {i}, {k}, {j}));\n")).concat();
+    printed((operator, types), |name| emit_mul(name, O::default()), calls, PLACES.map(mul).to_vec())
 }
 
 /// `list!(unary: Abs Ainv; f32 i64)`: each operator on each type.
