@@ -11,6 +11,9 @@ use std::sync::Arc;
 use super::{Type, Value, Word, for_each_type};
 use crate::{Error, Result};
 
+/// Values that a copy of a short part moves at once: a size that the compiler knows.
+const WINDOW: usize = 8;
+
 /// A loop over values of so many bytes, written once: a size that the compiler knows makes each copy a move.
 macro_rules! by_size {
     ($size:expr, $n:ident => $loop:expr) => {
@@ -416,28 +419,45 @@ impl<'a> SliceMut<'a> {
             unsafe { copy_value(from.at.add(p * size), self.at.add(q * size), size) };
         });
     }
-    /// Replaces the first values by those of some parts of other arrays, one part behind the other.
+    /// Replaces the first values by those of some parts of other arrays, one part behind the other; what stands behind
+    /// them may be replaced too, by some of those arrays' values.
     /// # Panics
     /// If the types differ, a part is not there, or there is no room.
+    #[inline]
     pub(crate) fn copy_parts<'s>(&mut self, parts: impl Iterator<Item = (Slice<'s>, Range<usize>)>) {
-        /// Values that are copied one by one: a call would take longer.
-        const FEW: usize = 16;
         let mut at = 0;
-        by_size!(self.ty.size(), size => for (from, part) in parts {
-            let n = part.len();
+        by_size!(self.ty.size(), size => parts.for_each(|(from, part)| {
+            let (n, room) = (part.len(), self.len - at);
             let is_there = part.start <= part.end && part.end <= from.len;
-            assert!(self.ty == from.ty && is_there && n <= self.len - at, "values {part:?} of {}", from.len);
-            // SAFETY: as for `gather`; the part was compared with the array, and with the room.
+            assert!(self.ty == from.ty && is_there && n <= room, "values {part:?} of {}", from.len);
+            let is_short = n <= WINDOW && WINDOW <= room.min(from.len - part.start);
+            // SAFETY: as for `gather`; the part, and a window where one is copied, were compared with the array, and
+            // with the room.
             unsafe {
                 let (from, to) = (from.at.add(part.start * size), self.at.add(at * size));
-                if n <= FEW {
-                    (0..n).for_each(|p| copy_value(from.add(p * size), to.add(p * size), size));
-                } else {
-                    copy_value(from, to, n * size);
-                }
+                if is_short { copy_value(from, to, WINDOW * size) } else { copy_value(from, to, n * size) }
             }
             at += n;
-        });
+        }));
+    }
+    /// Replaces the first values by some of another array, each so many times, one behind the other; what stands behind
+    /// them may be replaced too, likewise.
+    /// # Panics
+    /// If the types differ, a value is not there, or there is no room.
+    #[inline]
+    pub(crate) fn repeat_each(&mut self, from: &Slice<'_>, times: impl Iterator<Item = (usize, usize)>) {
+        assert!(self.ty == from.ty, "{} from {}", self.ty, from.ty);
+        let mut at = 0;
+        by_size!(self.ty.size(), size => times.for_each(|(q, n)| {
+            let room = self.len - at;
+            assert!(q < from.len && n <= room, "value {q} of {}, {n} times", from.len);
+            let copies = if n <= WINDOW && WINDOW <= room { WINDOW } else { n };
+            for p in at..at + copies {
+                // SAFETY: as for `gather`; q was compared with the array, the copies with the room.
+                unsafe { copy_value(from.at.add(q * size), self.at.add(p * size), size) };
+            }
+            at += n;
+        }));
     }
     /// Replaces `at(p)` by value p of `from`, or, where the flag beside it is set, by the value of `other` at that
     /// place, for each p for which there is such a place.
@@ -775,6 +795,39 @@ mod tests {
         let mut to = [from[0]; 2];
         SliceMut::of(&mut to).gather(&Slice::of(&from), [1, 0].into_iter());
         assert_eq!(to, [from[1], from[0]]);
+    }
+
+    /// Parts shorter and longer than a window, at the ends of both arrays.
+    #[test]
+    fn parts_are_copied_and_values_repeated() {
+        let from: Vec<u16> = (0..30).collect();
+        let structs: Vec<Padded> = from.iter().map(|&x| Padded { x: f64::from(x), y: 1 }).collect();
+        for parts in [vec![2..5, 0..0, 29..30, 3..15, 0..8], vec![0..1; 12], vec![0..30], vec![22..30], vec![]] {
+            let want: Vec<u16> = parts.iter().cloned().flatten().map(|p| p as u16).collect();
+            let mut to = vec![99; want.len()];
+            SliceMut::of(&mut to).copy_parts(parts.iter().map(|part| (Slice::of(&from), part.clone())));
+            assert_eq!(to, want);
+            let mut to = vec![structs[9]; want.len()];
+            SliceMut::of(&mut to).copy_parts(parts.iter().map(|part| (Slice::of(&structs), part.clone())));
+            assert!(to.iter().map(|s| s.x as u16).eq(want.iter().copied()));
+            let each = || parts.iter().map(|part| (part.start.min(29), part.len()));
+            let want: Vec<u16> = each().flat_map(|(q, n)| vec![q as u16; n]).collect();
+            let mut to = vec![99; want.len()];
+            SliceMut::of(&mut to).repeat_each(&Slice::of(&from), each());
+            assert_eq!(to, want);
+        }
+    }
+
+    #[test]
+    #[should_panic(expected = "values 1..3 of 2")]
+    fn parts_that_are_not_there_are_not_copied() {
+        SliceMut::of(&mut [0u8; 9]).copy_parts([(Slice::of(&[1u8, 2]), 1..3)].into_iter());
+    }
+
+    #[test]
+    #[should_panic(expected = "value 0 of 2, 10 times")]
+    fn values_are_not_repeated_beyond_the_end() {
+        SliceMut::of(&mut [0u8; 9]).repeat_each(&Slice::of(&[1u8, 2]), [(0, 10)].into_iter());
     }
 
     #[test]

@@ -1,10 +1,12 @@
 //! Block matrices: blocks beside and below each other, of values of any type.
 
+use std::ops::Range;
+
 use super::blocks::blocks as split_rows;
 use crate::algebra::{Array, Slice};
 use crate::kernels::fill_any;
 use crate::par::{Fresh, Slots, Threads, collected};
-use crate::sparse::{IndexList, count_rows};
+use crate::sparse::IndexList;
 use crate::{Error, Index, Pattern, Result};
 
 /// Rows, columns and entries of the block matrix of blocks of these shapes and entries, each row of blocks as many as
@@ -55,27 +57,49 @@ pub(crate) fn concat_blocks<I: Index>(
     blocks: &[Vec<(&Pattern<I>, Slice<'_>)>],
     (nrows, ncols, nnz): (usize, usize, usize),
 ) -> Result<(Pattern<I>, Array)> {
-    // Row i is row i − top of the blocks below the place `top`.
-    let tops = blocks.iter().scan(0, |top, row| Some(std::mem::replace(top, *top + row[0].0.nrows())));
+    let tops = blocks.iter().scan((0, 0), |next, row| {
+        let nnz: usize = row.iter().map(|block| block.0.nnz()).sum();
+        let below = (next.0 + row[0].0.nrows(), next.1 + nnz);
+        Some(std::mem::replace(next, below))
+    });
     let tops = collected(blocks.len(), tops, "blocks")?;
-    let of_row = |i: usize| {
-        let r = tops.partition_point(|top| *top <= i) - 1;
-        let top = tops[r];
-        blocks[r].iter().map(move |block| (block, i - top))
+    let lefts = blocks[0].iter().scan(0, |left, block| Some(std::mem::replace(left, *left + block.0.ncols())));
+    let lefts = collected(blocks[0].len(), lefts, "blocks")?;
+    // What rows of C are: rows of blocks, the rows of these, and the entries of C before them all.
+    let of_blocks = |rows: Range<usize>| {
+        let first = tops.partition_point(|top| top.0 <= rows.start).saturating_sub(1);
+        let below = blocks[first..].iter().zip(&tops[first..]);
+        below.take_while(move |(_, top)| top.0 < rows.end).map(move |(row, &(top, before))| {
+            (row, rows.start.max(top) - top..rows.end.min(top + row[0].0.nrows()) - top, before)
+        })
     };
-    let before = |i: usize| (nnz as u128 * i as u128 / nrows.max(1) as u128) as u64 + i as u64;
-    let count = |(): &mut (), i: usize| Ok(of_row(i).map(|(block, i)| block.0.row(i).len()).sum());
-    let row_ptr = count_rows(threads, nrows, before, || Ok(()), count)?;
+    let parts = split_rows(nrows, &|i| i as u64)?;
+    let start = |t: usize| if t > parts.len() { nrows + 1 } else { t.checked_sub(1).map_or(0, |t| parts[t].end) };
+    let fill = |(): &mut (), t: usize, to: &mut Slots<'_, usize>| {
+        let Some(rows) = parts.get(t) else {
+            to.take(1, nnz);
+            return Ok(());
+        };
+        for (row, rows, before) in of_blocks(rows.clone()) {
+            let starts = to.take(rows.len(), before);
+            for (block, _) in row {
+                starts.iter_mut().zip(&block.row_ptr()[rows.clone()]).for_each(|(start, of_block)| *start += of_block);
+            }
+        }
+        Ok(())
+    };
+    let row_ptr =
+        Fresh::new(nrows + 1, "row pointers")?.fill(threads, "concat", parts.len() + 1, start, || Ok(()), fill)?;
     let parts = split_rows(nrows, &|i| (row_ptr[i] + i) as u64)?;
     let start = |t: usize| t.checked_sub(1).map_or(0, |t| row_ptr[parts[t].end]);
     let fill = |(): &mut (), t: usize, cols: &mut Slots<'_, I>| {
-        for i in parts[t].clone() {
-            let mut left = 0;
-            for (block, i) in of_row(i) {
-                let js = block.0.row(i);
-                let to = cols.take(js.len(), I::default());
-                to.iter_mut().zip(js).for_each(|(to, j)| *to = I::cast(j.get() + left));
-                left += block.0.ncols();
+        for (row, rows, _) in of_blocks(parts[t].clone()) {
+            for i in rows {
+                for ((block, _), &left) in row.iter().zip(&lefts) {
+                    let entries = block.row_ptr()[i]..block.row_ptr()[i + 1];
+                    let js = &block.col_idx()[entries.start..];
+                    cols.copy_row(js, entries.len(), |j| I::cast(j.get() + left));
+                }
             }
         }
         Ok(())
@@ -83,8 +107,9 @@ pub(crate) fn concat_blocks<I: Index>(
     let cols = Fresh::new(nnz, "column indices")?.fill(threads, "concat", parts.len(), start, || Ok(()), fill)?;
     let ty = blocks[0][0].1.ty();
     let values = fill_any(ty, threads, "concat", &parts, &|i| row_ptr[i], &|rows, to| {
-        let parts = rows.flat_map(of_row);
-        to.copy_parts(parts.map(|(block, i)| (block.1, block.0.row_ptr()[i]..block.0.row_ptr()[i + 1])));
+        let parts =
+            of_blocks(rows).flat_map(|(row, rows, _)| rows.flat_map(move |i| row.iter().map(move |of| (of, i))));
+        to.copy_parts(parts.map(|((of, values), i)| (*values, of.row_ptr()[i]..of.row_ptr()[i + 1])));
     })?;
     Ok((Pattern::from_parts(nrows, ncols, row_ptr, cols, true), values))
 }

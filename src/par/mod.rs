@@ -435,7 +435,7 @@ impl<T: Copy + Send> Fresh<T> {
         fill_blocks(&mut self.vec.spare_capacity_mut()[..self.len], threads, op, blocks, offsets, state, work)?;
         // SAFETY: 1. capacity is at least `len`; 2. the blocks partition the first `len` elements and none has a free
         // slot left (`Parts::check_written`), and a slot leaves `free` only in `Slots::next`, for `take` and `copy`,
-        // which write it before anything can unwind.
+        // which write it before anything can unwind, and for `copy_row`, which has written it before.
         unsafe { self.vec.set_len(self.len) };
         Ok(self.vec)
     }
@@ -509,6 +509,9 @@ impl<'a, T: Copy> Parts<'a, T> {
     }
 }
 
+/// Elements that a copy of a short row moves at once.
+const WINDOW: usize = 8;
+
 /// The elements of one block that have not been written yet.
 #[derive(Debug)]
 pub(crate) struct Slots<'a, T> {
@@ -550,6 +553,21 @@ impl<'a, T: Copy> Slots<'a, T> {
         let head = self.next(xs.len());
         // SAFETY: `MaybeUninit<T>` has the layout of `T`, and an initialized `T` is a valid `MaybeUninit<T>`.
         head.copy_from_slice(unsafe { &*(std::ptr::from_ref(xs) as *const [MaybeUninit<T>]) });
+    }
+    /// The next `n` elements: `f` of the first `n` of `xs`. A short row that has more behind it, in `xs` and here, is
+    /// made by moves of a fixed size; what they write too much is written again.
+    /// # Panics
+    /// If fewer are left, or `xs` is shorter.
+    #[inline(always)]
+    pub(crate) fn copy_row<S: Copy>(&mut self, xs: &[S], n: usize, f: impl Fn(S) -> T) {
+        if n <= WINDOW
+            && let (Some(to), Some(from)) = (self.free.first_chunk_mut::<WINDOW>(), xs.first_chunk::<WINDOW>())
+        {
+            to.iter_mut().zip(from).for_each(|(to, &x)| _ = to.write(f(x)));
+        } else {
+            self.free[..n].iter_mut().zip(&xs[..n]).for_each(|(to, &x)| _ = to.write(f(x)));
+        }
+        self.next(n);
     }
 }
 

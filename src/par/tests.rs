@@ -130,6 +130,30 @@ fn an_error_gives_no_vector_and_leaves_valid_elements() {
     }
 }
 
+/// Rows shorter and longer than a window, with and without one behind them.
+#[test]
+fn rows_are_copied_whatever_lies_behind_them() {
+    let xs: Vec<u32> = (0..100).collect();
+    for pool in pools() {
+        for lens in [vec![3, 0, 8, 1, 9, 2], vec![1; 20], vec![100, 7], vec![], vec![2, 2]] {
+            let total: usize = lens.iter().sum();
+            let want: Vec<u64> = lens.iter().flat_map(|&n| xs[100 - n..].iter().map(|&x| u64::from(x) + 1)).collect();
+            let ahead: Vec<u64> = lens.iter().flat_map(|&n| xs[..n].iter().map(|&x| u64::from(x) + 1)).collect();
+            for (want, at_end) in [(want, true), (ahead, false)] {
+                let work = |(): &mut (), _: usize, slots: &mut Slots<'_, u64>| {
+                    for &n in &lens {
+                        slots.copy_row(if at_end { &xs[100 - n..] } else { &xs }, n, |x| u64::from(x) + 1);
+                    }
+                    assert!(catch_unwind(AssertUnwindSafe(|| slots.copy_row(&xs, 1, u64::from))).is_err());
+                    Ok(())
+                };
+                let fresh = Fresh::new(total, "a test").unwrap();
+                assert_eq!(fresh.fill(&pool, "test", 1, |b| b * total, || Ok(()), work).unwrap(), want);
+            }
+        }
+    }
+}
+
 /// A bug in `work` must not become uninitialized memory.
 #[test]
 fn slots_left_unwritten_panic() {
