@@ -145,6 +145,91 @@ fn a_large_kronecker_product_is_the_definition() {
     .unwrap();
 }
 
+/// So many entries that operators on places alone are looked up, and threads share the rows; rows of A in any order.
+fn uneven(seed: u64) -> Csr<f64> {
+    let mut rng = common::arbitrary::Rng(seed);
+    let (n, mut row_ptr, mut cols) = (700usize, vec![0], vec![]);
+    for i in 0..n {
+        let len = if i % 97 == 5 { n } else { i * 31 % 23 };
+        let (first, step) = (rng.next() as usize % n, [1, 3, 9][i % 3]);
+        cols.extend((0..len).map(|p| ((first + p * step) % n) as u32));
+        row_ptr.push(cols.len());
+    }
+    let values = (0..cols.len()).map(|p| (p * 7 % 11) as f64).collect();
+    Csr::from_unsorted(n, n, row_ptr, cols, values).expect("rows without repeats")
+}
+
+#[test]
+fn entries_of_a_large_matrix_are_selected() {
+    let a = uneven(3);
+    macro_rules! each {
+        ($($op:ident($($k:expr),*);)*) => {$($({
+            let (k, name) = ($k, stringify!($op));
+            let want = reference::select($op::new(), &a, k);
+            on_all(|cpu| {
+                let c = cpu.select($op::new(), &a, k).eval().map_err(text)?;
+                common::check(&c, &want, true).map_err(|e| format!("{name} {k}: {e}"))
+            })
+            .unwrap();
+        })*)*};
+    }
+    each! {
+        Tril(0, -3, 699, i64::MIN); Triu(0, 5); Diag(0, -699, i64::MAX); Offdiag(2);
+        ColLe(350, -1); ColGt(0); RowLe(10, 699); RowGt(10);
+        ValueGt(9.0, 99.0, -1.0); ValueNe(3.0); ValueLt(5.0);
+    }
+}
+
+/// C⟨M⟩ = x where C has all entries of the mask, some, or none; its own pattern; with what is outside removed.
+#[test]
+fn values_are_assigned_where_a_large_mask_has_entries() {
+    let (a, b) = (uneven(4), uneven(5));
+    let one = cpu(1);
+    let empty = Csr::<f64>::empty(700, 700).expect("a matrix without entries");
+    let masks = [one.select(ValueGt::new(), &a, 5.0).eval().unwrap(), b, a.clone(), empty.clone()];
+    for (c, mask) in [&a, &empty].into_iter().flat_map(|c| masks.iter().map(move |mask| (c, mask))) {
+        for replace in [false, true] {
+            let mut want = reference::table(c);
+            if replace {
+                want.entries.clear();
+            }
+            want.entries.extend(reference::table(mask).entries.into_keys().map(|place| (place, 2.5)));
+            on_all(|cpu| {
+                let mut found = c.clone();
+                let assign = cpu.assign_scalar_matrix(2.5, .., ..).mask(mask.structure());
+                if replace { assign.replace().into(&mut found) } else { assign.into(&mut found) }.map_err(text)?;
+                common::check(&found.sorted(&Threads::caller()).map_err(text)?, &want, true)
+            })
+            .unwrap();
+        }
+    }
+    let narrow = Csr::<f64>::empty(700, 699).expect("a matrix without entries");
+    let refused = one.assign_scalar_matrix(2.5, .., ..).mask(narrow.structure()).into(&mut a.clone());
+    assert!(refused.unwrap_err().to_string().contains("700×699"));
+}
+/// Blocks of rows that threads share, one of no rows among them.
+#[test]
+fn large_blocks_are_joined() {
+    let (a, b) = (uneven(6).sorted(&Threads::caller()).unwrap(), uneven(7).sorted(&Threads::caller()).unwrap());
+    let flat = Csr::<f64>::empty(0, 700).expect("a matrix without rows");
+    let want = |i: usize, j: usize| [[&a, &b], [&b, &a]][i / 700][j / 700].get(i % 700, j % 700).copied();
+    on_all(|cpu| {
+        let c = cpu.concat(&[&[&a, &b], &[&flat, &flat], &[&b, &a]]).map_err(text)?;
+        let (mut entries, none) = (0, cpu.concat(&[&[&flat, &flat]]).map_err(text)?);
+        for i in 0..1400 {
+            let (js, xs) = c.row(i);
+            entries += js.len();
+            let is_right = |(&j, &x): (&u32, &f64)| want(i, j as usize) == Some(x);
+            if !(js.is_sorted() && js.iter().zip(xs).all(is_right)) {
+                return Err(format!("row {i}"));
+            }
+        }
+        let found = (c.shape(), entries, none.shape(), none.nnz());
+        if found == ((1400, 1400), 2 * (a.nnz() + b.nnz()), (0, 1400), 0) { Ok(()) } else { Err(format!("{found:?}")) }
+    })
+    .unwrap();
+}
+
 #[test]
 fn kronecker_products_that_fit_no_index_are_refused_with_the_sizes() {
     let of = |m: usize, n: usize| Csr::<f64>::empty(m, n).expect("a matrix without entries");

@@ -384,7 +384,7 @@ impl<I: Index> Backend<I> for Cpu {
         told!("select", a);
         match self.select_hyper(op, a, s)? {
             Some(c) => Ok(c),
-            None => ops::select(self.threads(), op, a.compressed()?, s),
+            None => self.selected(op, a.compressed()?, s),
         }
     }
     fn reduce_matrix<P: Monoid>(&self, monoid: P, a: &Csr<P::Out, I>) -> Result<P::Out> {
@@ -515,6 +515,10 @@ impl<I: Index> Backend<I> for Cpu {
 
     fn pattern_matrix<T: Value>(&self, pattern: &MatrixPattern<I>, x: T) -> Result<Csr<T, I>> {
         self.of_pattern(pattern, x)
+    }
+    fn fill_matrix<T: Value>(&self, c: &mut Csr<T, I>, x: T, pattern: &MatrixPattern<I>) -> Result<()> {
+        told!("assign", c);
+        self.filled(c, x, pattern)
     }
     fn extract_part<T: Value>(&self, a: &Csr<T, I>, part: (&IndexList, &IndexList)) -> Result<Csr<T, I>> {
         told!("extract", a);

@@ -3,16 +3,19 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use super::selection;
-use crate::algebra::{Monoid, Num, Value};
-use crate::ops::by_formula::{Move, assigned, moved};
-use crate::ops::{arg_rows, diagonal_entries, diagonal_of};
+use super::{Backend, selection};
+use crate::algebra::{IndexUnaryOp, Monoid, Num, Second, Value};
+use crate::ops::by_formula::{Band, Move, assigned, filled_where, moved};
+use crate::ops::{self, arg_rows, diagonal_entries, diagonal_of};
 use crate::par::{collected, filled, note};
 use crate::pattern::check_ncols;
 use crate::sparse::{IndexList, MaskSpec, MatrixPattern, VectorPattern};
 use crate::{Cpu, Csr, Error, Index, Result, Vector};
 
 type Part<'a> = (&'a IndexList, &'a IndexList);
+
+/// Entries from which on an operator is looked up among the built-in ones.
+const MANY: usize = 4096;
 
 impl Cpu {
     /// The matrix itself if its rows are sorted, else a sorted copy.
@@ -74,6 +77,38 @@ impl Cpu {
         let made = assigned(self.threads(), &*self.in_order(c)?, &*self.in_order(&a)?, part, mask)?;
         c.replace(made);
         Ok(())
+    }
+    /// C(i, j) = x at the places of a pattern.
+    pub(super) fn filled<T: Value, I: Index>(&self, c: &mut Csr<T, I>, x: T, pattern: &MatrixPattern<I>) -> Result<()> {
+        if c.shape() != pattern.shape() {
+            return Err(Error::Shape { op: "mask", lhs: c.shape(), rhs: pattern.shape() });
+        }
+        let by_rows = c.settled()?.as_hyper().is_none() && c.as_places().is_none();
+        if !by_rows || pattern.as_hyper().is_some() || pattern.as_places().is_some() {
+            let t = self.of_pattern(pattern, x)?;
+            return self.accumulate_matrix(Second::<T, T>::default(), c, t);
+        }
+        note(|| "  in one pass over the rows: values alone where C has all entries of the mask".into());
+        let rows = pattern.rows()?;
+        let rows = if rows.is_sorted() { rows } else { Cow::Owned(Arc::new(rows.sorted(self.threads())?)) };
+        let made = filled_where(self.threads(), &*self.in_order(c)?, x, &rows)?;
+        c.replace(made);
+        Ok(())
+    }
+    /// The entries that an operator keeps.
+    pub(super) fn selected<O: IndexUnaryOp<Out = bool>, I: Index>(
+        &self,
+        op: O,
+        a: &Csr<O::A, I>,
+        s: O::S,
+    ) -> Result<Csr<O::A, I>> {
+        match Some(op).filter(|_| a.nnz() >= MANY).and_then(|op| Band::of(op, s)) {
+            Some(band) => {
+                note(|| "  by cuts of rows: the operator reads places alone".into());
+                moved(self.threads(), &*self.in_order(a)?, Move::Band(band))
+            }
+            None => ops::select(self.threads(), op, a, s),
+        }
     }
     /// `x` at the places of a pattern, in its form.
     pub(super) fn of_pattern<T: Value, I: Index>(&self, pattern: &MatrixPattern<I>, x: T) -> Result<Csr<T, I>> {

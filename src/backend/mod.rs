@@ -858,6 +858,16 @@ pub trait Backend<I: Index = u32>:
     fn keep_part<T: Value>(&self, a: &Self::Matrix<T>, part: (&IndexList, &IndexList)) -> Result<Self::Matrix<T>> {
         selection::within(self, a, part)
     }
+    /// C(i, j) = x at the places of a pattern of C's shape; other entries stay.
+    /// # Errors
+    /// See [`Backend`]; [`Error::Shape`](crate::Error::Shape).
+    fn fill_matrix<T: Value>(&self, c: &mut Self::Matrix<T>, x: T, pattern: &Self::Pattern) -> Result<()> {
+        let (t, lhs) = (self.pattern_matrix(pattern, x)?, self.shape(c));
+        if self.shape(&t) != lhs {
+            return Err(crate::Error::Shape { op: "mask", lhs, rhs: self.shape(&t) });
+        }
+        self.accumulate_matrix(Second::<T, T>::default(), c, t)
+    }
     /// A row or a column of A, or entries of it.
     /// # Errors
     /// See [`Backend`]; [`Error::ListIndex`](crate::Error::ListIndex).

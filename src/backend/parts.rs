@@ -133,6 +133,10 @@ impl<T: Value, M: Backend<I>, I: Index> Operation<M, I> for AssignScalarMatrix<T
     ) -> Result<()> {
         let (shape, (rows, cols)) = (m.shape(c), &self.part);
         let is_all = rows.is_all() && cols.is_all();
+        if let Some(WriteMask { pattern, complement: false, .. }) = mask.as_ref().filter(|_| is_all && !A::SOME) {
+            m.fill_matrix(c, self.x, pattern)?;
+            return replaced::<M, I, Matrices, T>(m, c, mask);
+        }
         let t = match mask.as_ref().map(WriteMask::spec) {
             Some(spec) if !spec.complement => {
                 let t = m.pattern_matrix(spec.pattern, self.x)?;

@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::blocks::{append_rows, in_order, row_blocks, stretch};
-use crate::algebra::{Host, IndexUnaryOp, Place, V, Value};
+use crate::algebra::{Constant, Formula, Host, IndexUnaryOp, Place, V, Value};
 use crate::kernels::fill;
 use crate::par::Threads;
 use crate::{Csr, Index, Pattern, Result};
@@ -41,6 +41,9 @@ fn keep<T: Value, I: Index>(threads: &Threads, a: &Csr<T, I>, kept: &[bool]) -> 
     Csr::with_pattern(Arc::new(c), values)
 }
 
+/// Flags that are looked at together.
+const CHUNK: usize = 8;
+
 /// [`keep`], for values or for words.
 pub(crate) fn keep_values<T: Copy + Send + Sync, I: Index>(
     threads: &Threads,
@@ -51,18 +54,23 @@ pub(crate) fn keep_values<T: Copy + Send + Sync, I: Index>(
     let ptr = a.row_ptr();
     let Some(&first) = values.first() else { return Ok((a.clone(), Vec::new())) };
     let append = |rows: Range<usize>, lens: &mut [usize], cols: &mut Vec<I>, to: &mut Vec<T>| {
-        let most = ptr[rows.end] - ptr[rows.start];
-        stretch(cols, most, I::default(), "a block of rows")?;
-        stretch(to, most, first, "a block of rows")?;
         let mut n = 0;
-        for (i, len) in rows.zip(lens) {
-            let (start, of) = (n, ptr[i]..ptr[i + 1]);
-            // What is not kept is written over: no branch to be guessed.
-            for ((&j, &x), &keep) in a.row(i).iter().zip(&values[of.clone()]).zip(&kept[of]) {
-                (cols[n], to[n]) = (j, x);
-                n += usize::from(keep);
+        for (i, len) in rows.clone().zip(lens) {
+            *len = kept[ptr[i]..ptr[i + 1]].iter().map(|&keep| usize::from(keep)).sum();
+            n += *len;
+        }
+        // What is not kept is written over: no branch to be guessed. Columns and values of none that is kept are not read.
+        stretch(cols, n + 1, I::default(), "a block of rows")?;
+        stretch(to, n + 1, first, "a block of rows")?;
+        let (of, mut n) = (ptr[rows.start]..ptr[rows.end], 0);
+        let entries = a.col_idx()[of.clone()].chunks(CHUNK).zip(values[of.clone()].chunks(CHUNK));
+        for ((js, xs), kept) in entries.zip(kept[of].chunks(CHUNK)) {
+            if kept.iter().fold(false, |any, &keep| any | keep) {
+                for ((&j, &x), &keep) in js.iter().zip(xs).zip(kept) {
+                    (cols[n], to[n]) = (j, x);
+                    n += usize::from(keep);
+                }
             }
-            *len = n - start;
         }
         cols.truncate(n);
         to.truncate(n);
@@ -104,6 +112,12 @@ impl Band {
             "row_gt" => Self::RowGt(k),
             _ => return None,
         })
+    }
+    /// The operator, if it is one of these.
+    pub(crate) fn of<O: IndexUnaryOp>(op: O, s: O::S) -> Option<Self> {
+        let k = Constant::of(s).get::<i64>()?;
+        let formula = Formula::of_index_unary(op);
+        Self::named(formula.name().filter(|_| !formula.reads("a"))?, k)
     }
     /// What it keeps of row i: j − i is compared with k, or i or j with it.
     #[inline(always)]

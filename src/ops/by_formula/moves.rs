@@ -84,7 +84,12 @@ pub(crate) fn put_over<T: Value, I: Index>(threads: &Threads, c: &Csr<T, I>, t: 
 /// # Errors
 /// [`Error::Shape`](crate::Error::Shape), [`Error::OutOfMemory`](crate::Error::OutOfMemory),
 /// [`Error::Cancelled`](crate::Error::Cancelled).
-pub(crate) fn filled_where<T: Value>(threads: &Threads, c: &Csr<T>, s: T, mask: &Pattern) -> Result<Csr<T>> {
+pub(crate) fn filled_where<T: Value, I: Index>(
+    threads: &Threads,
+    c: &Csr<T, I>,
+    s: T,
+    mask: &Pattern<I>,
+) -> Result<Csr<T, I>> {
     let (pattern, values) = moved_two(FillRows { threads, c: c.pattern(), mask }, c.values(), &[s])?;
     Csr::with_pattern(pattern, values)
 }
