@@ -147,7 +147,7 @@ fn expand(a: Operand<'_>, b: Operand<'_>, flops: usize, products: &mut dyn Produ
             for (p, (k, columns)) in entries.clone().zip(rows_of_b()).filter(|(_, (_, row))| !row.is_empty()) {
                 js[n..n + columns.len()].copy_from_slice(columns);
                 let (x, q) = (a.values.part(p..p + 1), pb.row_ptr()[k]);
-                let ys = b.values.part(q..q + columns.len());
+                let ys = b.values.part(q..b.values.len());
                 products.push(n, Factors { i: row, k, x, js: columns, ys });
                 n += columns.len();
             }

@@ -4,8 +4,10 @@
 //! of short rows of B gather in one buffer, so that a fold is worth its call.
 
 use std::mem::MaybeUninit;
+use std::ops::Range;
 use std::sync::Arc;
 
+use super::multiply::columns_of_row;
 use super::{Fold, Multiply, RowOfA, RowsOfC};
 use crate::algebra::{Slice, Word};
 use crate::par::Slots;
@@ -30,7 +32,7 @@ pub(crate) struct Factors<'a> {
     pub x: Slice<'a>,
     /// Columns of B.
     pub js: &'a [u32],
-    /// B(k, j) for each of them.
+    /// B(k, j) for each of them; to be pushed, these and what follows them in B.
     pub ys: Slice<'a>,
 }
 
@@ -90,6 +92,73 @@ impl<'a, W: Word> Staged<'a, W> {
     fn factors<'f>(&'f self, (i, k): (usize, usize), p: usize, js: &'f [u32], q: usize) -> Factors<'f> {
         Factors { i, k, x: self.xs.part(p..p + 1), js, ys: self.ys.part(q..q + js.len()) }
     }
+    /// Takes the factors of one entry of A and a short row of B, as products number `at` and following.
+    #[inline(always)]
+    fn push(
+        &self,
+        (i, k): (usize, usize),
+        p: usize,
+        js: &[u32],
+        q: usize,
+        mul: &mut dyn Multiplier<W>,
+        (columns, at): (&mut [u32], usize),
+    ) {
+        match (columns.first_chunk_mut::<LONG>(), self.b.col_idx()[q..].first_chunk::<LONG>()) {
+            // One move: what it writes too much is written again.
+            (Some(to), Some(from)) => *to = *from,
+            _ => columns[..js.len()].copy_from_slice(js),
+        }
+        mul.push(at, Factors { i, k, x: self.xs.part(p..p + 1), js, ys: self.ys.part(q..self.ys.len()) });
+    }
+    /// Takes the factors of a whole row, as products number `at` and following, and says where they end; `None` if they
+    /// do not fit, or rows of B are long.
+    #[inline(always)]
+    fn push_row(
+        &self,
+        row: RowOfA<'_>,
+        mul: &mut dyn Multiplier<W>,
+        columns: &mut [u32; BLOCK],
+        at: usize,
+    ) -> Option<usize> {
+        let (i, mut n) = (row.i, at);
+        let (entries, soon) = (self.a.row_ptr()[i]..self.a.row_ptr()[i + 1], self.rows_of_a.columns_after(i, AHEAD));
+        for (s, (p, k)) in entries.zip(self.rows_of_a.row(i).0).enumerate() {
+            if let Some(k) = soon.get(s) {
+                self.rows_of_b.prefetch(k.get());
+                prefetch(self.bytes_of_b, self.b.row_ptr()[k.get()] * self.ys.ty().size());
+            }
+            let (mut js, mut q) = (self.rows_of_b.row(k.get()).0, self.b.row_ptr()[k.get()]);
+            if let Some(part) = row.part {
+                let range = within(js, part);
+                (js, q) = (&js[range.clone()], q + range.start);
+            }
+            if js.len() >= LONG || n + js.len() > BLOCK {
+                return None;
+            }
+            if !js.is_empty() {
+                self.push((i, k.get()), p, js, q, mul, (&mut columns[n..], n));
+                n += js.len();
+            }
+        }
+        Some(n)
+    }
+    /// Multiplies what was pushed, and folds it row by row.
+    fn finish(
+        &self,
+        rows: &mut Rows<'_, '_, '_, W>,
+        mul: &mut dyn Multiplier<W>,
+        Buffer { js, zs }: &mut Buffer<W>,
+        ends: &[(usize, usize)],
+    ) {
+        let Some(&(_, n)) = ends.last() else { return };
+        mul.multiply_pushed(&js[..n], &mut zs[..n]);
+        let mut start = 0;
+        for &(i, end) in ends {
+            self.fold.to_window(rows.window, &js[start..end], &zs[start..end]);
+            rows.read_off(i, self.fold.identity());
+            start = end;
+        }
+    }
     /// Calls `fold` with columns and products, in order, for each row of B that a row of A meets.
     #[inline(always)]
     fn each(
@@ -122,8 +191,7 @@ impl<'a, W: Word> Staged<'a, W> {
                 n = 0;
             }
             if js.len() < LONG {
-                columns[n..n + js.len()].copy_from_slice(js);
-                mul.push(n, self.factors((i, k), p, js, q));
+                self.push((i, k), p, js, q, mul, (&mut columns[n..], n));
                 n += js.len();
                 continue;
             }
@@ -144,6 +212,23 @@ impl<'a, W: Word> Staged<'a, W> {
     }
 }
 
+/// Rows of C that are read off a window.
+struct Rows<'a, 's, 'w, W> {
+    c: &'a Pattern,
+    part: Option<&'a Range<usize>>,
+    window: &'w mut [W],
+    slots: &'w mut Slots<'s, W>,
+}
+impl<W: Word> Rows<'_, '_, '_, W> {
+    /// The values of row i, which leave the identity behind.
+    fn read_off(&mut self, i: usize, identity: W) {
+        let (cols, mask) = (columns_of_row(self.c, i, self.part), self.window.len() - 1);
+        for (j, z) in cols.iter().zip(self.slots.take(cols.len(), identity)) {
+            *z = std::mem::replace(&mut self.window[j.get() & mask], identity);
+        }
+    }
+}
+
 /// Columns and products on their way.
 struct Buffer<W> {
     js: [u32; BLOCK],
@@ -159,17 +244,35 @@ unsafe impl<W: Word> Multiply<W, u32> for Staged<'_, W> {
         self.fold.identity()
     }
     fn by_window(&self, rows: RowsOfC<'_, u32>, window: &mut [W], slots: &mut Slots<'_, W>) {
-        let (mut buffer, mut rows, identity) = (self.buffer(), Some(rows), self.fold.identity());
+        let (mut buffer, identity) = (self.buffer(), self.fold.identity());
+        let RowsOfC { rows, c, part } = rows;
+        let mut of_c = Rows { c, part, window, slots };
+        // Rows of A whose products wait in the buffer, with their ends there: small ones are multiplied together.
+        let (mut ends, mut waiting) = ([(0, 0); BLOCK], 0);
         self.mul.with(&mut |mul| {
-            let Some(rows) = rows.take() else { return };
-            rows.each(
-                identity,
-                window,
-                |n| slots.take(n, identity),
-                |row, window| {
-                    self.each(row, mul, &mut buffer, |js, zs| self.fold.to_window(window, js, zs));
-                },
-            );
+            for i in rows.clone() {
+                // No products: of hypersparse matrices most rows.
+                if columns_of_row(c, i, part).is_empty() {
+                    continue;
+                }
+                let row = || RowOfA { i, part };
+                let at = ends[..waiting].last().map_or(0, |end| end.1);
+                let mut end = (waiting < BLOCK).then(|| self.push_row(row(), mul, &mut buffer.js, at)).flatten();
+                if end.is_none() && waiting > 0 {
+                    self.finish(&mut of_c, mul, &mut buffer, &ends[..waiting]);
+                    waiting = 0;
+                    end = self.push_row(row(), mul, &mut buffer.js, 0);
+                }
+                if let Some(end) = end {
+                    ends[waiting] = (i, end);
+                    waiting += 1;
+                } else {
+                    self.each(row(), mul, &mut buffer, |js, zs| self.fold.to_window(of_c.window, js, zs));
+                    of_c.read_off(i, identity);
+                }
+            }
+            self.finish(&mut of_c, mul, &mut buffer, &ends[..waiting]);
+            waiting = 0;
         });
     }
     fn to_short_places(&self, row: RowOfA<'_>, values: &mut [W], places: &[u16]) {

@@ -6,7 +6,7 @@ use std::marker::PhantomData;
 use super::fold_blocks::{Blocks as FoldBlocks, Combine};
 use super::runs::{Room, Runs};
 use super::sides::{MulSides, Side, SideMultiplier};
-use super::staged::{Factors, MulRow, Multiplier};
+use super::staged::{BLOCK, Factors, MulRow, Multiplier};
 use super::staged_rows::{MulPairs, PairMultiplier, Pairs};
 use super::{Fold, builtin};
 use crate::algebra::words::{value, values, values_mut, word};
@@ -109,10 +109,10 @@ impl Multiplying<'_> {
         let Room { operands: [a, b], places, .. } = &mut *self.room;
         let to = at..at + js.len();
         if self.mul.reads_a {
-            a.slice_mut().part(to.clone()).copy_from(&x);
+            a.slice_mut().part(at..BLOCK).repeat_each(&x, std::iter::once((0, js.len())));
         }
         if self.mul.reads_b {
-            b.slice_mut().part(to.clone()).copy_from(&ys);
+            b.slice_mut().part(at..BLOCK).copy_parts(std::iter::once((ys, 0..js.len())));
         }
         if self.mul.reads_i {
             places[0][to.clone()].fill(i as u64);

@@ -32,9 +32,9 @@ impl<M: MulOp> Multiplier<Word<M>> for Pushing<M> {
     }
     fn push(&mut self, at: usize, f: Factors<'_>) {
         self.pushed.truncate(at);
-        assert!(self.pushed.len() == at && f.js.len() == f.ys.len());
+        assert!(self.pushed.len() == at && f.js.len() <= f.ys.len());
         let x = f.x.get::<M::A>().unwrap()[0];
-        self.pushed.extend(f.ys.get::<M::B>().unwrap().iter().map(|&y| (f.i, f.k, x, y)));
+        self.pushed.extend(f.ys.get::<M::B>().unwrap()[..f.js.len()].iter().map(|&y| (f.i, f.k, x, y)));
     }
     fn multiply_pushed(&mut self, js: &[u32], out: &mut [Word<M>]) {
         assert!(js.len() == out.len() && js.len() <= self.pushed.len());
