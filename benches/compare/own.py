@@ -1,0 +1,84 @@
+#!/usr/bin/env python3
+"""A·A over a semiring of the user's own: ours from the text of a formula, SuiteSparse's by function pointers, in turns.
+
+    cargo build --release -p sparring-cli
+    python3 benches/compare/own.py [--threads 2] [--rounds 3] [--cases rmat14,FILE.mtx.gz]
+
+The semiring is (min, a + 2·b) over doubles. SuiteSparse gets both operators from numba as pointers to machine code
+(python-graphblas, `register_anonymous`), and no compiler at run time of its own. The sums of the results must agree. Needs python-graphblas
+with numba and SciPy. Prints a Markdown table of minima; above 1 we are faster.
+"""
+import argparse
+import os
+import subprocess
+import sys
+import tempfile
+import time
+
+import vocabulary
+
+TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+FORMULA = "min, a + 2*b"
+
+
+def suitesparse():
+    """Theirs: A, the time of A·A in ms, and the sum of its values."""
+    import graphblas as gb
+    import numpy as np
+
+    least = gb.monoid.register_anonymous(gb.binary.register_anonymous(lambda x, y: x if x < y else y), {gb.dtypes.FP64: np.inf})
+    ring = gb.semiring.register_anonymous(least, gb.binary.register_anonymous(lambda x, y: x + 2 * y))["FP64"]
+    gb.ss.config["jit_c_control"] = "off"
+
+    def product(a, repeat):
+        g, times = gb.io.from_scipy_sparse(a), []
+        for _ in range(repeat + 1):
+            at = time.perf_counter()
+            c = ring(g @ g).new()
+            c.wait()
+            times.append(time.perf_counter() - at)
+        return 1e3 * min(times[1:]), float(c.reduce_scalar("plus").get())
+    return product
+
+
+def ours(args, path):
+    command = [args.binary, "mxm", path, path, "--semiring", FORMULA, "--type", "f64", "--json"]
+    out = subprocess.run([*command, "--threads", str(args.threads), "--repeat", str(args.repeat + 1)], check=True, stdout=subprocess.PIPE)
+    found = vocabulary.line(out.stdout.splitlines()[-1])
+    return found["ms_min"], found["sum"]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--cases", default="rmat14,er18d8,web18,stencil27_60,lap2d_1000", help="names of cases, and files")
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--repeat", type=int, default=5)
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--binary", default=os.path.join(TOP, "target", "release", "sparring"))
+    args = parser.parse_args()
+    os.environ["OMP_NUM_THREADS"] = str(args.threads)
+    import cases
+    import scipy.io
+
+    product, ratios = suitesparse(), []
+    print("| A·A, (min, a + 2·b) | rows | entries | ours, ms | SuiteSparse, ms | ratio |\n|---|---:|---:|---:|---:|---:|")
+    for case in args.cases.split(","):
+        a = cases.load(case)
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "a.mtx")
+            scipy.io.mmwrite(path, a, precision=17)
+            rounds = [(ours(args, path), product(a, args.repeat)) for _ in range(args.rounds)]
+        sums = {round(value, 6 - len(str(int(abs(value))))) for pair in rounds for _, value in pair}
+        if len(sums) > 1:
+            sys.exit(f"{case}: the sums differ: {sums}")
+        mine, theirs = (min(pair[k][0] for pair in rounds) for k in range(2))
+        ratios.append(theirs / mine)
+        print(f"| {os.path.basename(case).split('.')[0]} | {a.shape[0]} | {a.nnz} | {mine:.2f} | {theirs:.2f} | {ratios[-1]:.2f} |", flush=True)
+    product = 1.0
+    for ratio in ratios:
+        product *= ratio
+    print(f"| geometric mean (least) | | | | | {product ** (1 / len(ratios)):.2f} ({min(ratios):.2f}) |")
+
+
+if __name__ == "__main__":
+    main()
