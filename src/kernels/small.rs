@@ -9,7 +9,7 @@
 
 use super::by_formula::{Operand, check, with_type};
 use super::fold::fold_each;
-use super::staged::{Factors, MulRow, Multiplier};
+use super::staged::{MulRow, Multiplier, Piece, Pieces};
 use super::two_steps::no_structs;
 use super::{BLOCK, CompiledRing, Fold};
 use crate::algebra::words::from_words;
@@ -91,17 +91,15 @@ fn words<W: Word>(
 
 /// What knows the type of the products.
 trait Products {
-    /// Takes the factors of products number `at` and following.
-    fn push(&mut self, at: usize, f: Factors<'_>);
-    /// The values of entries of C whose products have these columns: in the order of `keys` those of an entry follow
-    /// each other, and end at its place in `ends`.
-    fn finish(&mut self, js: &[u32], keys: &[u64], ends: &[usize]);
+    /// The values of entries of C whose products are these: in the order of `keys` those of an entry follow each other,
+    /// and end at its place in `ends`.
+    fn finish(&mut self, products: Pieces<'_>, keys: &[u64], ends: &[usize]);
 }
 
 struct Gathered<'a, W> {
     fold: &'a dyn Fold<W>,
     mul: &'a mut dyn Multiplier<W>,
-    /// As they were pushed.
+    /// As they are multiplied.
     zs: [W; BLOCK],
     /// In the order of rows and columns.
     sorted: [W; BLOCK],
@@ -109,12 +107,10 @@ struct Gathered<'a, W> {
 }
 
 impl<W: Word> Products for Gathered<'_, W> {
-    fn push(&mut self, at: usize, f: Factors<'_>) {
-        self.mul.push(at, f);
-    }
-    fn finish(&mut self, js: &[u32], keys: &[u64], ends: &[usize]) {
-        let (zs, sorted) = (&mut self.zs[..js.len()], &mut self.sorted[..js.len()]);
-        self.mul.multiply_pushed(js, zs);
+    fn finish(&mut self, products: Pieces<'_>, keys: &[u64], ends: &[usize]) {
+        let n = products.js.len();
+        let (zs, sorted) = (&mut self.zs[..n], &mut self.sorted[..n]);
+        self.mul.multiply_pieces(products, zs);
         sorted.iter_mut().zip(keys).for_each(|(z, key)| *z = zs[(key & ((1 << BITS) - 1)) as usize]);
         let done = self.values.len();
         self.values.resize(done + ends.len(), self.fold.identity());
@@ -133,10 +129,11 @@ fn expand(a: Operand<'_>, b: Operand<'_>, flops: usize, products: &mut dyn Produ
     row_ptr.push(0);
     // Of each product its column, and its column with its number in the last bits, to be sorted.
     let (mut js, mut keys, mut ends) = ([0u32; BLOCK], [0u64; BLOCK], [0; BLOCK]);
+    let mut pieces = [Piece::default(); BLOCK];
     let mut row = 0;
     while row < pa.nrows() {
         // One row fits in any case (`few_flops`).
-        let (first, mut n) = (row, 0);
+        let (first, mut n, mut count) = (row, 0, 0);
         while row < pa.nrows() {
             let entries = pa.row_ptr()[row]..pa.row_ptr()[row + 1];
             let rows_of_b = || pa.col_idx()[entries.clone()].iter().map(|k| (k.get(), pb.row(k.get())));
@@ -146,10 +143,8 @@ fn expand(a: Operand<'_>, b: Operand<'_>, flops: usize, products: &mut dyn Produ
             let start = n;
             for (p, (k, columns)) in entries.clone().zip(rows_of_b()).filter(|(_, (_, row))| !row.is_empty()) {
                 js[n..n + columns.len()].copy_from_slice(columns);
-                let (x, q) = (a.values.part(p..p + 1), pb.row_ptr()[k]);
-                let ys = b.values.part(q..b.values.len());
-                products.push(n, Factors { i: row, k, x, js: columns, ys });
-                n += columns.len();
+                pieces[count] = Piece { i: row, k, p, q: pb.row_ptr()[k], n: columns.len() };
+                (n, count) = (n + columns.len(), count + 1);
             }
             for ((key, &j), at) in keys[start..n].iter_mut().zip(&js[start..n]).zip(start as u64..) {
                 *key = u64::from(j) << BITS | at;
@@ -175,7 +170,8 @@ fn expand(a: Operand<'_>, b: Operand<'_>, flops: usize, products: &mut dyn Produ
             start = *end;
             *end = cols.len();
         }
-        products.finish(&js[..n], &keys[..n], &ends[..entries]);
+        let (xs, ys, pieces) = (a.values, b.values, &pieces[..count]);
+        products.finish(Pieces { xs, ys, pieces, js: &js[..n] }, &keys[..n], &ends[..entries]);
     }
     Ok(Pattern::from_parts(pa.nrows(), pb.ncols(), row_ptr, cols, true))
 }

@@ -32,18 +32,43 @@ pub(crate) struct Factors<'a> {
     pub x: Slice<'a>,
     /// Columns of B.
     pub js: &'a [u32],
-    /// B(k, j) for each of them; to be pushed, these and what follows them in B.
+    /// B(k, j) for each of them.
     pub ys: Slice<'a>,
+}
+
+/// A(i, k) with some entries of row k of B.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Piece {
+    /// Row of A.
+    pub i: usize,
+    /// Column of A, row of B.
+    pub k: usize,
+    /// The entry of A.
+    pub p: usize,
+    /// The entries of B, which follow each other.
+    pub q: usize,
+    /// Their number.
+    pub n: usize,
+}
+
+/// Factors of products that follow each other.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Pieces<'a> {
+    /// Values of A and of B.
+    pub xs: Slice<'a>,
+    pub ys: Slice<'a>,
+    /// What is multiplied.
+    pub pieces: &'a [Piece],
+    /// Columns of all products.
+    pub js: &'a [u32],
 }
 
 /// ⊗ with memory of its own, for at most [`BLOCK`] products at a time.
 pub(crate) trait Multiplier<W> {
     /// Products of one entry of A, written to as many words.
     fn multiply(&mut self, f: Factors<'_>, out: &mut [W]);
-    /// Takes the factors of products number `at` and following, to be multiplied with those of other entries of A.
-    fn push(&mut self, at: usize, f: Factors<'_>);
-    /// All products of factors that were pushed, from number 0 on; `js` are their columns.
-    fn multiply_pushed(&mut self, js: &[u32], out: &mut [W]);
+    /// Products of several entries of A, written to as many words as there are columns.
+    fn multiply_pieces(&mut self, pieces: Pieces<'_>, out: &mut [W]);
 }
 
 /// ⊗ as a value.
@@ -88,71 +113,58 @@ impl<'a, W: Word> Staged<'a, W> {
         Self { a, b, xs, ys, rows_of_a, rows_of_b, bytes_of_b, fold, mul }
     }
 
-    /// Entry `p` of A, A(i, k), and the entries of B with these columns, from `q` on.
-    fn factors<'f>(&'f self, (i, k): (usize, usize), p: usize, js: &'f [u32], q: usize) -> Factors<'f> {
-        Factors { i, k, x: self.xs.part(p..p + 1), js, ys: self.ys.part(q..q + js.len()) }
-    }
-    /// Takes the factors of one entry of A and a short row of B, as products number `at` and following.
+    /// Entry `p` of A, A(i, k), with the entries of B that it meets, which are asked for ahead.
     #[inline(always)]
-    fn push(
-        &self,
-        (i, k): (usize, usize),
-        p: usize,
-        js: &[u32],
-        q: usize,
-        mul: &mut dyn Multiplier<W>,
-        (columns, at): (&mut [u32], usize),
-    ) {
-        match (columns.first_chunk_mut::<LONG>(), self.b.col_idx()[q..].first_chunk::<LONG>()) {
-            // One move: what it writes too much is written again.
-            (Some(to), Some(from)) => *to = *from,
-            _ => columns[..js.len()].copy_from_slice(js),
-        }
-        mul.push(at, Factors { i, k, x: self.xs.part(p..p + 1), js, ys: self.ys.part(q..self.ys.len()) });
-    }
-    /// Takes the factors of a whole row, as products number `at` and following, and says where they end; `None` if they
-    /// do not fit, or rows of B are long.
-    #[inline(always)]
-    fn push_row(
-        &self,
-        row: RowOfA<'_>,
-        mul: &mut dyn Multiplier<W>,
-        columns: &mut [u32; BLOCK],
-        at: usize,
-    ) -> Option<usize> {
-        let (i, mut n) = (row.i, at);
+    fn entries_met<'f>(&'f self, row: &'f RowOfA<'_>) -> impl Iterator<Item = (Piece, &'f [u32])> + 'f {
+        let i = row.i;
         let (entries, soon) = (self.a.row_ptr()[i]..self.a.row_ptr()[i + 1], self.rows_of_a.columns_after(i, AHEAD));
-        for (s, (p, k)) in entries.zip(self.rows_of_a.row(i).0).enumerate() {
+        let met = entries.zip(self.rows_of_a.row(i).0).enumerate().map(move |(s, (p, k))| {
             if let Some(k) = soon.get(s) {
                 self.rows_of_b.prefetch(k.get());
                 prefetch(self.bytes_of_b, self.b.row_ptr()[k.get()] * self.ys.ty().size());
             }
-            let (mut js, mut q) = (self.rows_of_b.row(k.get()).0, self.b.row_ptr()[k.get()]);
+            let k = k.get();
+            let (mut js, mut q) = (self.rows_of_b.row(k).0, self.b.row_ptr()[k]);
             if let Some(part) = row.part {
                 let range = within(js, part);
                 (js, q) = (&js[range.clone()], q + range.start);
             }
-            if js.len() >= LONG || n + js.len() > BLOCK {
-                return None;
+            (Piece { i, k, p, q, n: js.len() }, js)
+        });
+        met.filter(|(piece, _)| piece.n > 0)
+    }
+    /// Takes the factors of a whole row, if there is room for them and rows of B are short.
+    #[inline(always)]
+    fn push_row(&self, row: &RowOfA<'_>, buffer: &mut Buffer<W>) -> bool {
+        let before = (buffer.n, buffer.count);
+        for (piece, _) in self.entries_met(row) {
+            if piece.n >= LONG || buffer.n + piece.n > BLOCK {
+                (buffer.n, buffer.count) = before;
+                return false;
             }
-            if !js.is_empty() {
-                self.push((i, k.get()), p, js, q, mul, (&mut columns[n..], n));
-                n += js.len();
-            }
+            buffer.push(piece, self.b);
         }
-        Some(n)
+        true
+    }
+    /// Multiplies what was pushed: columns and products.
+    fn multiply<'b>(&self, mul: &mut dyn Multiplier<W>, buffer: &'b mut Buffer<W>) -> (&'b [u32], &'b [W]) {
+        let (n, count) = (std::mem::take(&mut buffer.n), std::mem::take(&mut buffer.count));
+        let Buffer { js, zs, pieces, .. } = buffer;
+        let (js, zs) = (&js[..n], &mut zs[..n]);
+        if n > 0 {
+            mul.multiply_pieces(Pieces { xs: self.xs, ys: self.ys, pieces: &pieces[..count], js }, zs);
+        }
+        (js, zs)
     }
     /// Multiplies what was pushed, and folds it row by row.
     fn finish(
         &self,
         rows: &mut Rows<'_, '_, '_, W>,
         mul: &mut dyn Multiplier<W>,
-        Buffer { js, zs }: &mut Buffer<W>,
+        buffer: &mut Buffer<W>,
         ends: &[(usize, usize)],
     ) {
-        let Some(&(_, n)) = ends.last() else { return };
-        mul.multiply_pushed(&js[..n], &mut zs[..n]);
-        let mut start = 0;
+        let ((js, zs), mut start) = (self.multiply(mul, buffer), 0);
         for &(i, end) in ends {
             self.fold.to_window(rows.window, &js[start..end], &zs[start..end]);
             rows.read_off(i, self.fold.identity());
@@ -168,47 +180,30 @@ impl<'a, W: Word> Staged<'a, W> {
         buffer: &mut Buffer<W>,
         mut fold: impl FnMut(&[u32], &[W]),
     ) {
-        let (i, mut n) = (row.i, 0);
-        let Buffer { js: columns, zs: products } = buffer;
-        let (entries, soon) = (self.a.row_ptr()[i]..self.a.row_ptr()[i + 1], self.rows_of_a.columns_after(i, AHEAD));
-        for (s, (p, k)) in entries.zip(self.rows_of_a.row(i).0).enumerate() {
-            if let Some(k) = soon.get(s) {
-                self.rows_of_b.prefetch(k.get());
-                prefetch(self.bytes_of_b, self.b.row_ptr()[k.get()] * self.ys.ty().size());
+        for (Piece { i, k, p, mut q, n }, js) in self.entries_met(&row) {
+            if buffer.n > 0 && (buffer.n + n > BLOCK || n >= LONG) {
+                let (js, zs) = self.multiply(mul, buffer);
+                fold(js, zs);
             }
-            let k = k.get();
-            let (mut js, mut q) = (self.rows_of_b.row(k).0, self.b.row_ptr()[k]);
-            if let Some(part) = row.part {
-                let range = within(js, part);
-                (js, q) = (&js[range.clone()], q + range.start);
-            }
-            if js.is_empty() {
-                continue;
-            }
-            if n > 0 && (n + js.len() > BLOCK || js.len() >= LONG) {
-                mul.multiply_pushed(&columns[..n], &mut products[..n]);
-                fold(&columns[..n], &products[..n]);
-                n = 0;
-            }
-            if js.len() < LONG {
-                self.push((i, k), p, js, q, mul, (&mut columns[n..], n));
-                n += js.len();
+            if n < LONG {
+                buffer.push(Piece { i, k, p, q, n }, self.b);
                 continue;
             }
             for js in js.chunks(BLOCK) {
-                let products = &mut products[..js.len()];
-                mul.multiply(self.factors((i, k), p, js, q), products);
+                let products = &mut buffer.zs[..js.len()];
+                let (x, ys) = (self.xs.part(p..p + 1), self.ys.part(q..q + js.len()));
+                mul.multiply(Factors { i, k, x, js, ys }, products);
                 fold(js, products);
                 q += js.len();
             }
         }
-        if n > 0 {
-            mul.multiply_pushed(&columns[..n], &mut products[..n]);
-            fold(&columns[..n], &products[..n]);
+        if buffer.n > 0 {
+            let (js, zs) = self.multiply(mul, buffer);
+            fold(js, zs);
         }
     }
     fn buffer(&self) -> Buffer<W> {
-        Buffer { js: [0; BLOCK], zs: [self.fold.identity(); BLOCK] }
+        Buffer { js: [0; BLOCK], zs: [self.fold.identity(); BLOCK], n: 0, pieces: [Piece::default(); BLOCK], count: 0 }
     }
 }
 
@@ -233,6 +228,26 @@ impl<W: Word> Rows<'_, '_, '_, W> {
 struct Buffer<W> {
     js: [u32; BLOCK],
     zs: [W; BLOCK],
+    /// Products that wait.
+    n: usize,
+    pieces: [Piece; BLOCK],
+    /// Pieces that wait, each of a product or more.
+    count: usize,
+}
+impl<W> Buffer<W> {
+    /// Takes a piece with fewer than [`LONG`] entries of B, for which there is room.
+    #[inline(always)]
+    fn push(&mut self, piece: Piece, b: &Pattern) {
+        let (to, from) = (&mut self.js[self.n..], &b.col_idx()[piece.q..]);
+        match (to.first_chunk_mut::<LONG>(), from.first_chunk::<LONG>()) {
+            // One move: what it writes too much is written again.
+            (Some(to), Some(from)) => *to = *from,
+            _ => to[..piece.n].copy_from_slice(&from[..piece.n]),
+        }
+        self.pieces[self.count] = piece;
+        self.n += piece.n;
+        self.count += 1;
+    }
 }
 
 // SAFETY: the type is that of ⊕ and ⊗ (`new`): the identity is of it, ⊗ writes words of it, and ⊕ keeps to it.
@@ -255,19 +270,18 @@ unsafe impl<W: Word> Multiply<W, u32> for Staged<'_, W> {
                 if columns_of_row(c, i, part).is_empty() {
                     continue;
                 }
-                let row = || RowOfA { i, part };
-                let at = ends[..waiting].last().map_or(0, |end| end.1);
-                let mut end = (waiting < BLOCK).then(|| self.push_row(row(), mul, &mut buffer.js, at)).flatten();
-                if end.is_none() && waiting > 0 {
+                let row = RowOfA { i, part };
+                let mut is_pushed = waiting < BLOCK && self.push_row(&row, &mut buffer);
+                if !is_pushed && waiting > 0 {
                     self.finish(&mut of_c, mul, &mut buffer, &ends[..waiting]);
                     waiting = 0;
-                    end = self.push_row(row(), mul, &mut buffer.js, 0);
+                    is_pushed = self.push_row(&row, &mut buffer);
                 }
-                if let Some(end) = end {
-                    ends[waiting] = (i, end);
+                if is_pushed {
+                    ends[waiting] = (i, buffer.n);
                     waiting += 1;
                 } else {
-                    self.each(row(), mul, &mut buffer, |js, zs| self.fold.to_window(of_c.window, js, zs));
+                    self.each(row, mul, &mut buffer, |js, zs| self.fold.to_window(of_c.window, js, zs));
                     of_c.read_off(i, identity);
                 }
             }

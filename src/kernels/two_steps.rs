@@ -6,7 +6,7 @@ use std::marker::PhantomData;
 use super::fold_blocks::{Blocks as FoldBlocks, Combine};
 use super::runs::{Room, Runs};
 use super::sides::{MulSides, Side, SideMultiplier};
-use super::staged::{BLOCK, Factors, MulRow, Multiplier};
+use super::staged::{Factors, MulRow, Multiplier, Piece, Pieces};
 use super::staged_rows::{MulPairs, PairMultiplier, Pairs};
 use super::{Fold, builtin};
 use crate::algebra::words::{value, values, values_mut, word};
@@ -105,25 +105,28 @@ impl Multiplying<'_> {
         ];
         self.blocks.run_trusted(&inputs, scratch, &mut out);
     }
-    fn push(&mut self, at: usize, Factors { i, k, x, ys, js }: Factors<'_>) {
-        let Room { operands: [a, b], places, .. } = &mut *self.room;
-        let to = at..at + js.len();
-        if self.mul.reads_a {
-            a.slice_mut().part(at..BLOCK).repeat_each(&x, std::iter::once((0, js.len())));
-        }
-        if self.mul.reads_b {
-            b.slice_mut().part(at..BLOCK).copy_parts(std::iter::once((ys, 0..js.len())));
-        }
-        if self.mul.reads_i {
-            places[0][to.clone()].fill(i as u64);
-        }
-        if self.mul.reads_k {
-            places[1][to].fill(k as u64);
-        }
-    }
-    fn multiply_pushed(&mut self, js: &[u32], mut out: SliceMut<'_>) {
+    fn multiply_pieces(&mut self, Pieces { xs, ys, pieces, js }: Pieces<'_>, mut out: SliceMut<'_>) {
         let Room { scratch, operands: [a, b], places } = &mut *self.room;
         let ([rows, ks, columns], n) = (places, js.len());
+        if self.mul.reads_a {
+            a.slice_mut().repeat_each(&xs, pieces.iter().map(|piece| (piece.p, piece.n)));
+        }
+        if self.mul.reads_b {
+            b.slice_mut().copy_parts(pieces.iter().map(|piece| (ys, piece.q..piece.q + piece.n)));
+        }
+        let spread = |to: &mut [u64], of: &dyn Fn(&Piece) -> usize| {
+            let mut at = 0;
+            for piece in pieces {
+                to[at..at + piece.n].fill(of(piece) as u64);
+                at += piece.n;
+            }
+        };
+        if self.mul.reads_i {
+            spread(rows, &|piece| piece.i);
+        }
+        if self.mul.reads_k {
+            spread(ks, &|piece| piece.k);
+        }
         if self.mul.reads_j {
             widen(columns, js);
         }
@@ -171,12 +174,9 @@ impl<T: Value> Multiplier<T::Word> for MultiplyingTo<'_, T> {
         // SAFETY: what is written over are words of type T: the buffer is filled with the identity at first.
         self.0.multiply(f, SliceMut::of(unsafe { values_mut::<T>(out) }));
     }
-    fn push(&mut self, at: usize, f: Factors<'_>) {
-        self.0.push(at, f);
-    }
-    fn multiply_pushed(&mut self, js: &[u32], out: &mut [T::Word]) {
+    fn multiply_pieces(&mut self, pieces: Pieces<'_>, out: &mut [T::Word]) {
         // SAFETY: as above.
-        self.0.multiply_pushed(js, SliceMut::of(unsafe { values_mut::<T>(out) }));
+        self.0.multiply_pieces(pieces, SliceMut::of(unsafe { values_mut::<T>(out) }));
     }
 }
 

@@ -1,6 +1,6 @@
 //! ⊗ known by its type as a value, product by product.
 
-use super::super::staged::{Factors, MulRow, Multiplier};
+use super::super::staged::{Factors, MulRow, Multiplier, Pieces};
 use super::super::staged_rows::{MulPairs, PairMultiplier, Pairs};
 use crate::algebra::words::word;
 use crate::algebra::{At, Host, MulOp, V, Value};
@@ -18,28 +18,20 @@ impl<M: MulOp> Rowwise<M> {
     }
 }
 
-struct Pushing<M: MulOp> {
-    mul: Rowwise<M>,
-    pushed: Vec<(usize, usize, M::A, M::B)>,
-}
-impl<M: MulOp> Multiplier<Word<M>> for Pushing<M> {
+impl<M: MulOp> Multiplier<Word<M>> for Rowwise<M> {
     fn multiply(&mut self, f: Factors<'_>, out: &mut [Word<M>]) {
         let (x, ys) = (f.x.get::<M::A>().unwrap()[0], f.ys.get::<M::B>().unwrap());
         assert!(ys.len() == out.len() && f.js.len() == out.len());
         for ((z, &y), &j) in out.iter_mut().zip(ys).zip(f.js) {
-            *z = self.mul.product((f.i, f.k, j), x, y);
+            *z = self.product((f.i, f.k, j), x, y);
         }
     }
-    fn push(&mut self, at: usize, f: Factors<'_>) {
-        self.pushed.truncate(at);
-        assert!(self.pushed.len() == at && f.js.len() <= f.ys.len());
-        let x = f.x.get::<M::A>().unwrap()[0];
-        self.pushed.extend(f.ys.get::<M::B>().unwrap()[..f.js.len()].iter().map(|&y| (f.i, f.k, x, y)));
-    }
-    fn multiply_pushed(&mut self, js: &[u32], out: &mut [Word<M>]) {
-        assert!(js.len() == out.len() && js.len() <= self.pushed.len());
-        for ((z, &(i, k, x, y)), &j) in out.iter_mut().zip(&self.pushed).zip(js) {
-            *z = self.mul.product((i, k, j), x, y);
+    fn multiply_pieces(&mut self, f: Pieces<'_>, out: &mut [Word<M>]) {
+        let (xs, ys) = (f.xs.get::<M::A>().unwrap(), f.ys.get::<M::B>().unwrap());
+        assert!(f.js.len() == out.len() && f.pieces.iter().map(|piece| piece.n).sum::<usize>() == out.len());
+        let each = f.pieces.iter().flat_map(|piece| (piece.q..piece.q + piece.n).map(move |q| (piece, q)));
+        for ((z, (piece, q)), &j) in out.iter_mut().zip(each).zip(f.js) {
+            *z = self.product((piece.i, piece.k, j), xs[piece.p], ys[q]);
         }
     }
 }
@@ -48,7 +40,7 @@ impl<M: MulOp> Multiplier<Word<M>> for Pushing<M> {
 // panic.
 unsafe impl<M: MulOp> MulRow<Word<M>> for Rowwise<M> {
     fn with(&self, work: &mut dyn FnMut(&mut dyn Multiplier<Word<M>>)) {
-        work(&mut Pushing { mul: *self, pushed: vec![] });
+        work(&mut { *self });
     }
 }
 
