@@ -829,6 +829,18 @@ SparringStatus sparring_device_wait(const SparringDevice *device);
 /// Frees a SparringDevice; NULL is allowed. Matrices and plans on a GPU stay good.
 SparringStatus sparring_device_free(SparringDevice *device);
 
+/// Begins (`on` not 0) or ends (0) to note how the calls on this thread compute their results: for each operation its
+/// operands and their forms, the kernel that ran, and why. Beginning forgets what was noted before. A call that notes
+/// takes some microseconds more. Other threads are not concerned.
+SparringStatus sparring_explain(uint32_t on);
+
+/// What the calls on this thread noted since sparring_explain(1), lines of UTF-8 text, into `buffer` of `capacity`
+/// bytes as for sparring_plan_explain; of more than a mebibyte the beginning. It may be read before and after
+/// sparring_explain(0). Failed calls note what they ran until they failed.
+SparringStatus sparring_explanation(char *buffer,
+                                    uint64_t capacity,
+                                    uint64_t *length);
+
 /// An nrows × ncols matrix from compressed rows, which are checked and copied (sparring_arrays_new makes do without the
 /// copy): the entries of row i are `col_idx[p]` and `values[p]` for p from `row_ptr[i]` to `row_ptr[i + 1]` - 1.
 /// `type` is a SparringType, and `values` points to `nnz` values of it; `row_ptr` has nrows + 1 elements and

@@ -224,6 +224,26 @@ inline void expect_length(std::size_t found, std::size_t expected, const char *w
 
 } // namespace detail
 
+/// Calls `f`, and says how the operations that it calls on this thread were computed: operands and their forms, kernels,
+/// and why, line by line.
+template <class F> std::string explain(F &&f)
+{
+    struct Listening {
+        Listening() { check(sparring_explain(1)); }
+        ~Listening() { sparring_explain(0); }
+    };
+    {
+        const Listening listening;
+        std::forward<F>(f)();
+    }
+    std::uint64_t length = 0;
+    check(sparring_explanation(nullptr, 0, &length));
+    std::string found(static_cast<std::size_t>(length) + 1, '\0');
+    check(sparring_explanation(found.data(), found.size(), nullptr));
+    found.resize(static_cast<std::size_t>(length));
+    return found;
+}
+
 template <class C> class Into;
 class Matrix;
 class Vector;

@@ -7,6 +7,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use sparring::Error;
 
+use crate::notes::noted;
 use crate::status::SparringStatus::{self, *};
 
 /// Why a call did not succeed.
@@ -114,9 +115,15 @@ fn keep(message: &str) {
 
 /// What `ffi!` does.
 pub(crate) fn call(body: impl FnOnce() -> Fallible) -> SparringStatus {
+    let mut body = Some(body);
+    guarded(&mut || body.take().map_or(Ok(()), |body| body()))
+}
+
+/// The part of [`call`] that no body has of its own.
+fn guarded(body: &mut dyn FnMut() -> Fallible) -> SparringStatus {
     // Unwind safety: what a panic may leave half done is the values of a matrix being written, each of which
     // is a valid number; locks are taken whether or not they are poisoned.
-    let (status, message) = match catch_unwind(AssertUnwindSafe(body)) {
+    let (status, message) = match noted(|| catch_unwind(AssertUnwindSafe(body))) {
         Ok(Ok(())) => (SPARRING_OK, String::new()),
         Ok(Err(fail)) => (fail.status, fail.message),
         Err(payload) => {

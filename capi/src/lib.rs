@@ -9,7 +9,7 @@
 //! - [`memory`]: arrays and text across the border, the home of the crate's `unsafe`;
 //! - [`types`]: the types of values; [`sparse`]: what matrices and vectors have in common;
 //! - [`operation`]: C⟨M⟩ ⊙= T, the one function behind the doors of [`operations`], [`assign`] and [`parts`];
-//! - [`device`], [`matrix`], [`vector`], [`scalar`], [`arrays`], [`foreign`], [`matrix_market`], [`files`],
+//! - [`device`], [`explain`], [`matrix`], [`vector`], [`scalar`], [`arrays`], [`foreign`], [`matrix_market`], [`files`],
 //!   [`semirings`], [`operators`], [`functions`], [`mxm`], [`mxm_with`], [`triangles`], [`distances`], [`mod@index`],
 //!   [`tensor`], [`mttkrp`], [`cp`], [`einsum`]: the functions.
 
@@ -26,6 +26,7 @@ pub mod cp;
 pub mod device;
 pub mod distances;
 pub mod einsum;
+pub mod explain;
 pub mod files;
 pub mod foreign;
 pub mod functions;
@@ -37,6 +38,7 @@ pub(crate) mod memory;
 pub mod mttkrp;
 pub mod mxm;
 pub mod mxm_with;
+pub(crate) mod notes;
 pub mod operation;
 pub mod operations;
 pub mod operators;

@@ -5,11 +5,12 @@
 use std::path::Path;
 
 /// The sources with items for C, in the order of the header.
-const SOURCES: [&str; 28] = [
+const SOURCES: [&str; 29] = [
     "status",
     "guard",
     "handle",
     "device",
+    "explain",
     "types",
     "matrix",
     "vector",

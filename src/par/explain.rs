@@ -9,7 +9,8 @@ thread_local! {
 
 /// Notes a line, if a caller on this thread listens; nothing is made of it otherwise.
 pub(crate) fn note(line: impl FnOnce() -> String) {
-    if NOTES.with_borrow(Option::is_some) {
+    // A thread that ends has no notes any more.
+    if NOTES.try_with(|notes| notes.borrow().is_some()).unwrap_or(false) {
         let line = line();
         NOTES.with_borrow_mut(|notes| notes.iter_mut().for_each(|notes| notes.push(line.clone())));
     }
@@ -23,8 +24,20 @@ impl Drop for Before {
     }
 }
 
-/// What `f` gives, and the lines that it notes on this thread.
-pub(crate) fn explained<T>(f: impl FnOnce() -> T) -> (T, String) {
+/// What `f` gives, and how the operations that it calls on this thread were computed, line by line: their operands and
+/// forms, the kernels that ran, and why. The text of `explain` of a chain, for several operations together.
+///
+/// Cost: that of `f`, and some texts for each operation.
+/// ```
+/// use sparring::runtime::{Machine, Matrix, Op};
+/// use sparring::{Cpu, Csr, par::explained};
+/// let a = Matrix::from(Csr::<f64>::new(1, 2, vec![0, 1], vec![1], vec![5.0])?);
+/// let cpu = Machine::from(Cpu::new());
+/// let (made, how) = explained(|| cpu.call(Op::Transpose, &a).eval::<Matrix>());
+/// assert_eq!((made?.shape(), &how[..]), ((2, 1), "transpose: 1×2 with 1 entries as compressed rows"));
+/// # Ok::<(), sparring::Error>(())
+/// ```
+pub fn explained<T>(f: impl FnOnce() -> T) -> (T, String) {
     let _before = Before(NOTES.replace(Some(Vec::new())));
     let made = f();
     let notes = NOTES.take().unwrap_or_default();

@@ -28,7 +28,8 @@ use rayon::slice::ParallelSliceMut;
 use crate::{Error, Result};
 
 pub(crate) use append::{append_blocks, append_both, append_both_as_left};
-pub(crate) use explain::{explained, note};
+pub use explain::explained;
+pub(crate) use explain::note;
 pub(crate) use group::{Digit, Grouped, binned, grouped, order_by};
 use memory::advise_huge_pages;
 pub(crate) use memory::{

@@ -8,7 +8,7 @@ use super::{Matrix, Plan, Product, Semiring, Sum, Vector};
 #[cfg(feature = "cuda")]
 use crate::Cuda;
 use crate::graph::{TriangleMethod, Triangles};
-use crate::par::Threads;
+use crate::par::{Threads, note};
 use crate::spgemm::Options;
 use crate::{Cpu, Error, Result};
 
@@ -141,12 +141,17 @@ impl Machine {
         options: &Options,
     ) -> Result<Plan> {
         let mask = mask.map(|(m, complement)| MaskSpec { structure: Operand::Matrix(m), complement });
-        self.engine().symbolic(a, b, mask, options)
+        self.note_call("symbolic", &[Some(a.into()), Some(b.into())]);
+        let plan = self.engine().symbolic(a, b, mask, options)?;
+        note(|| format!("  {}", plan.explain()));
+        Ok(plan)
     }
     /// Numeric phase: values of C = A ⊕.⊗ B for a plan of this machine.
     /// # Errors
     /// Those of the machine; [`Error::Argument`] if ⊗ takes other types; [`Error::PatternChanged`].
     pub fn numeric(&self, plan: &Plan, ring: &Semiring, a: &Matrix, b: &Matrix) -> Result<Matrix> {
+        self.note_call("numeric", &[Some(a.into()), Some(b.into())]);
+        note(|| format!("  {}", plan.explain()));
         self.engine().numeric(plan, ring, a, b)
     }
     /// Numeric phase into `c`, which the plan made before; in place where nobody else holds it, else in memory of its
@@ -159,6 +164,8 @@ impl Machine {
             let message = format!("the semiring gives {}, these values are {}", ring.ty(), c.ty());
             return Err(Error::Argument { name: "c", message });
         }
+        self.note_call("numeric", &[Some(a.into()), Some(b.into()), Some((&*c).into())]);
+        note(|| format!("  {}", plan.explain()));
         self.engine().numeric_into(plan, ring, a, b, c)
     }
     /// Sum of the values: in their order on the processor ([`Matrix::sum`]); on a GPU in an order of its own, the same
@@ -204,6 +211,7 @@ impl Machine {
         options: &Options,
     ) -> Result<Product> {
         let mask = mask.map(|(m, complement)| MaskSpec { structure: Operand::Matrix(m), complement });
+        self.note_call("mxm", &[Some(a.into()), Some(b.into())]);
         self.engine().product(ring, a, b, mask, options)
     }
     fn counting(&self) -> Result<&dyn TriangleEngine> {

@@ -320,7 +320,7 @@ impl Matrix {
     /// Shape, entries and form in words.
     pub(super) fn described(&self) -> String {
         let (m, n) = self.shape();
-        self.held().map_or_else(|_| format!("{m}×{n} with {} entries elsewhere", self.nnz()), |held| held.described())
+        self.held().map_or_else(|_| format!("{m}×{n} with {} entries", self.nnz()), |held| held.described())
     }
     /// Puts an entry, a single value of its type, at (i, j) within its shape, or takes away the one that is there.
     pub(super) fn edit(&mut self, i: usize, j: usize, x: Option<Slice<'_>>) -> Result<()> {

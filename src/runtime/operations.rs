@@ -1,11 +1,12 @@
 //! Operations beside the product of two matrices: with vectors, entry by entry, and folds.
 
-use super::engine::{Call, Object, Op};
+use super::engine::{Call, Object, Op, Operand};
 use super::{BinaryOp, Collection, Machine, Matrix, Monoid, Scalar, Semiring, UnaryOp, Vector};
 #[cfg(doc)]
 use crate::Error;
 use crate::Result;
 use crate::ops::Pairing;
+use crate::par::note;
 
 /// Operations on matrices and vectors whose types are known at run time.
 ///
@@ -33,10 +34,19 @@ impl Machine {
     /// The result of an operation whose operands have the types of its operator.
     pub(super) fn run(&self, call: &Call<'_>) -> Result<Object> {
         call.op.check(call.a, call.b)?;
+        self.note_call(call.op.name(), &[Some(call.a), call.b]);
         if let Op::Aggregate(aggregate) = call.op {
             return self.aggregate(aggregate, call);
         }
         self.engine().run(call)
+    }
+    /// Notes an operation, its operands and their forms, and the machine unless it is the processor.
+    pub(super) fn note_call(&self, op: &str, operands: &[Option<Operand<'_>>]) {
+        note(|| {
+            let operands: Vec<String> = operands.iter().flatten().map(Operand::described).collect();
+            let place = if self.is_gpu() { format!(" on {}", self.name()) } else { String::new() };
+            format!("{op}{place}: {}", operands.join("; "))
+        });
     }
     /// Whether the matrix or vector is in its memory.
     #[must_use]

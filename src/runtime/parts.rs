@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::engine::{Call, Op};
+use super::engine::{Call, Op, Operand};
 use super::operator::check;
 use super::{BinaryOp, IndexList, Machine, Matrix, Scalar, Vector};
 use crate::algebra::Array;
@@ -33,6 +33,8 @@ impl Machine {
     pub fn concat(&self, blocks: &[&[&Matrix]]) -> Result<Matrix> {
         let current = Threads::current();
         let threads = self.engine().threads().unwrap_or(&current);
+        let all: Vec<Option<Operand<'_>>> = blocks.iter().flat_map(|row| row.iter()).map(|&a| Some(a.into())).collect();
+        self.note_call("concat", &all);
         let made = concat(threads, &here(threads, blocks)?)?;
         self.upload(&made)
     }

@@ -139,7 +139,7 @@ impl Vector {
     }
     /// Length, entries and form in words.
     pub(super) fn described(&self) -> String {
-        self.view().map_or_else(|_| format!("{} places elsewhere", self.len()), |view| view.pattern().described())
+        self.view().map_or_else(|_| format!("{} places", self.len()), |view| view.pattern().described())
     }
     /// Type of the values.
     #[must_use]

@@ -1,6 +1,7 @@
 //! Operations of GraphBLAS through the border.
 
 use super::*;
+use crate::explain::{sparring_explain, sparring_explanation};
 use crate::operation::SparringDescriptor;
 use crate::semirings::{SparringSemiring, sparring_semiring_free, sparring_semiring_new};
 
@@ -341,4 +342,50 @@ fn threads_write_and_read_one_vector() {
     for v in [c, one] {
         ok(sparring_vector_free(v));
     }
+}
+
+/// Explains what `calls` runs.
+fn explained(calls: impl FnOnce()) -> String {
+    ok(sparring_explain(1));
+    calls();
+    ok(sparring_explain(0));
+    let mut length = 0;
+    ok(unsafe { sparring_explanation(null_mut(), 0, &mut length) });
+    let mut buffer = vec![0; length as usize + 1];
+    ok(unsafe { sparring_explanation(buffer.as_mut_ptr(), length + 1, null_mut()) });
+    text(buffer.as_ptr())
+}
+
+#[test]
+fn calls_explain_what_they_run() {
+    let t = Things::new();
+    let (c, y) = (new(SPARRING_I64, 2, 2), vector::<i64>(SPARRING_I64, 2, &[], &[]));
+    let mxm = || ok(unsafe { sparring_matrix_mxm(t.cpu, c, null(), null(), t.ring, t.a, t.b, null()) });
+    mxm();
+    let how = explained(|| {
+        mxm();
+        ok(unsafe { sparring_vector_mxv(t.cpu, y, t.x, t.plus, t.ring, t.a, t.y, null()) });
+        let shape = unsafe { sparring_matrix_mxm(t.cpu, c, null(), null(), t.ring, t.a, null(), null()) };
+        refused(shape, SPARRING_NULL_POINTER);
+    });
+    let heads: Vec<&str> = how.lines().filter(|line| !line.starts_with(' ')).collect();
+    let (a, b) = ("2×2 with 3 entries as compressed rows", "2 places with 2 entries as a full vector");
+    assert_eq!(heads[0], format!("mxm: {a}; {a}"), "{how}");
+    assert!(heads.contains(&&*format!("mxv: {a}; {b}")), "{how}");
+    // The lines below a head tell what ran.
+    assert!(how.lines().nth(1).is_some_and(|line| line.starts_with("  ")), "{how}");
+    // What is not listened to is not noted, and what is listened to again is all that there is.
+    mxm();
+    assert_eq!(explained(|| {}), "");
+    ok(sparring_explain(1));
+    std::thread::scope(|scope| scope.spawn(|| assert_eq!(explained(|| {}), "")).join()).unwrap();
+    let again = explained(mxm);
+    assert!(again.starts_with("mxm: ") && !again.contains("mxv"), "{again}");
+    let mut length = 0;
+    let mut four = [1; 4];
+    ok(unsafe { sparring_explanation(four.as_mut_ptr(), 4, &mut length) });
+    assert_eq!((text(four.as_ptr()), length), ("mxm".into(), again.len() as u64));
+    refused(unsafe { sparring_explanation(null_mut(), 1, null_mut()) }, SPARRING_NULL_POINTER);
+    ok(sparring_matrix_free(c));
+    ok(sparring_vector_free(y));
 }

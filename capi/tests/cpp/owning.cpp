@@ -94,6 +94,9 @@ static void operations()
     EXPECT(reduce<double>(cpu, sum, a) == 6 && reduce<double>(cpu, sum, x) == 110);
     EXPECT(!reduce<double>(cpu, sum, Vector(f64, 3)));
 
+    const auto how = explain([&] { mxm(cpu, ring, a, a); });
+    EXPECT(how.rfind("mxm: 2×2 with 3 entries as compressed rows; ", 0) == 0 && how.find("\n  ") != how.npos);
+
     // Into what exists: accumulated, under masks, transposed.
     auto c = a.dup();
     cpu.into(c).accum(plus).transpose_b().mxm(ring, a, a);

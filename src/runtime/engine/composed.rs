@@ -10,7 +10,7 @@ use crate::algebra::Type;
 use crate::kernels::zeros_any;
 use crate::ops::Pairing;
 use crate::ops::by_formula;
-use crate::par::{Threads, collected, zeros};
+use crate::par::{Threads, collected, note, zeros};
 use crate::runtime::{BinaryOp, Matrix, Monoid, Scalar, Semiring, UnaryOp, Vector};
 use crate::sparse::IndexList;
 use crate::spgemm::Options;
@@ -24,7 +24,7 @@ pub(super) fn composed(
     b: Option<Operand<'_>>,
 ) -> Option<Result<Object>> {
     let on = On(engine);
-    Some(match (op, a, b) {
+    let made = Some(match (op, a, b) {
         (Op::Extract(rows, cols), Operand::Matrix(a), None) => on.extract(a, rows, cols),
         (Op::Extract(list, all), Operand::Vector(u), None) if all.is_all() => on.extract_vector(u, list),
         (Op::ExtractColumn(rows, j), Operand::Matrix(a), None) => on.line(a, (j, a.shape().1), "cols", rows),
@@ -38,7 +38,9 @@ pub(super) fn composed(
         (Op::Diagonal(k), Operand::Matrix(a), None) => on.diagonal(a, k),
         (Op::EwiseUnion(op, for_a, for_b), a, Some(b)) => on.union(op, (a, for_a), (b, for_b)),
         _ => return None,
-    })
+    });
+    note(|| "  by products and operations entry by entry: this machine has no kernel of its own for it".into());
+    made
 }
 
 struct On<'e>(&'e dyn Engine);

@@ -53,10 +53,6 @@ impl Engine for Cpu {
         // What the mask discards is not computed: kernels of products and folds take it, other vectors are masked
         // first.
         let threads = Cpu::threads(self);
-        note(|| {
-            let operands: Vec<String> = [Some(call.a), call.b].iter().flatten().map(Operand::described).collect();
-            format!("{}: {}", call.op.name(), operands.join("; "))
-        });
         Ok(match (call.op, call.a, call.b) {
             (Op::Mxm(ring, options), Operand::Matrix(a), Some(Operand::Matrix(b))) => {
                 self.product(ring, a, b, call.mask, options)?.into_matrix().into()

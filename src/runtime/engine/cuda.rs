@@ -15,6 +15,7 @@ use crate::gpu::{DeviceCsr, DeviceIndex, DevicePattern, DevicePlaces, RawBuffer,
 use crate::graph::{TriangleMethod, Triangles, triangles, triangles_per_edge, triangles_per_vertex};
 use crate::ops::Pairing;
 use crate::ops::by_formula::AnyVector;
+use crate::par::note;
 use crate::runtime::distances::{Comparison, Neighbours, with_float};
 use crate::runtime::index::{EngineIndex, RowIndex};
 use crate::runtime::matrix::{Matrix, Sum};
@@ -266,6 +267,7 @@ impl Engine for Cuda {
         let made: Object = match (call.op, call.a, call.b) {
             (Op::Mxm(ring, options), Operand::Matrix(a), Some(Operand::Matrix(b))) => {
                 let plan = self.symbolic(a, b, call.mask, options)?;
+                note(|| format!("  {}", plan.explain()));
                 return Ok(self.numeric(&plan, ring, a, b)?.into());
             }
             (Op::Mxv(ring), Operand::Matrix(a), Some(Operand::Vector(x))) => {
