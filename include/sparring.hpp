@@ -983,6 +983,24 @@ inline Matrix kronecker(const Device &device, const BinaryOp &op, const Matrix &
     device.into(c).kronecker(op, a, b);
     return c;
 }
+/// y ⊙= A ⊕.⊗ X, X and y row-major arrays of `columns` columns of values of X and Y; without `accum` y is written over.
+template <class Y, class X = Y>
+void spmm_into(const Device &device, Stored<Y> *y, std::size_t y_len, const BinaryOp *accum, const Semiring &ring,
+               const Matrix &a, Span<Stored<X>> x, std::uint64_t columns, const Descriptor &descriptor = {})
+{
+    detail::expect<Y>(ring.type(), "y");
+    check(sparring_matrix_spmm(device.get(), y, y_len, accum ? accum->get() : nullptr, ring.get(), a.get(), type_of<X>(),
+                               x.data(), x.size(), columns, &descriptor.flags()));
+}
+/// A ⊕.⊗ X, X and the result row-major arrays of `columns` columns.
+template <class Y, class X = Y>
+std::vector<Stored<Y>> spmm(const Device &device, const Semiring &ring, const Matrix &a, Span<Stored<X>> x,
+                            std::uint64_t columns)
+{
+    std::vector<Stored<Y>> y(static_cast<std::size_t>(a.nrows() * columns));
+    spmm_into<Y, X>(device, y.data(), y.size(), nullptr, ring, a, x, columns);
+    return y;
+}
 /// ⊕ over each row of A.
 inline Vector reduce_rows(const Device &device, const Monoid &monoid, const Matrix &a)
 {

@@ -10,7 +10,7 @@
 //! - [`types`]: the types of values; [`sparse`]: what matrices and vectors have in common;
 //! - [`operation`]: C⟨M⟩ ⊙= T, the one function behind the doors of [`operations`], [`assign`] and [`parts`];
 //! - [`device`], [`explain`], [`matrix`], [`vector`], [`scalar`], [`arrays`], [`foreign`], [`matrix_market`], [`files`],
-//!   [`semirings`], [`operators`], [`functions`], [`mxm`], [`mxm_with`], [`triangles`], [`distances`], [`mod@index`],
+//!   [`semirings`], [`operators`], [`functions`], [`mxm`], [`mxm_with`], [`dense`], [`triangles`], [`distances`], [`mod@index`],
 //!   [`tensor`], [`mttkrp`], [`cp`], [`einsum`]: the functions.
 
 #![allow(
@@ -23,6 +23,7 @@ pub mod guard;
 pub mod arrays;
 pub mod assign;
 pub mod cp;
+pub mod dense;
 pub mod device;
 pub mod distances;
 pub mod einsum;

@@ -5,7 +5,7 @@
 use std::path::Path;
 
 /// The sources with items for C, in the order of the header.
-const SOURCES: [&str; 29] = [
+const SOURCES: [&str; 30] = [
     "status",
     "guard",
     "handle",
@@ -28,6 +28,7 @@ const SOURCES: [&str; 29] = [
     "operations",
     "assign",
     "parts",
+    "dense",
     "triangles",
     "distances",
     "index",

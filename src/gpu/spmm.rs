@@ -86,7 +86,7 @@ impl Cuda {
         a.values.check("the matrix of mxd", ring.a)?;
         x.check("the dense matrix of mxd", ring.b)?;
         y.check("the result of mxd", ring.out)?;
-        if columns == 0 {
+        if columns == 0 || p.nrows == 0 {
             return Ok(());
         }
         let groups = shape_of_groups(columns, ring.b.size().max(ring.out.size()));

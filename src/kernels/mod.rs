@@ -25,6 +25,7 @@ mod products;
 mod runs;
 mod sides;
 mod small;
+mod spmm;
 mod staged;
 mod staged_rows;
 #[cfg(test)]
@@ -47,6 +48,7 @@ pub(crate) use precompiled::{precompiled, real, word};
 pub(crate) use products::Products;
 pub(crate) use runs::Runs;
 pub(crate) use small::small_product;
+pub(crate) use spmm::{spmm_by_formula, spmm_rows};
 pub(crate) use staged::BLOCK;
 pub(crate) use staged_rows::Rows;
 pub(crate) use typed::{Again, Numeric, numeric, numeric_into};

@@ -1,10 +1,9 @@
 //! Y = A ⊕.⊗ X: a sparse matrix times a dense one.
 
 use super::blocks::blocks;
-use crate::algebra::{At, BinaryOp, Host, Lhs, Monoid, MulOp, Out, Rhs, Semiring, V};
-use crate::kernels::fill;
+use crate::algebra::{Lhs, Monoid, Out, Rhs, Semiring};
+use crate::kernels::{fill, spmm_rows};
 use crate::par::Threads;
-use crate::simd::dispatch;
 use crate::sparse::{Dense, out_of_memory};
 use crate::{Csr, Error, Index, Result};
 
@@ -31,20 +30,9 @@ pub(crate) fn mxd<R: Semiring, I: Index>(
     if n == 0 {
         return Dense::new(m, n, Vec::new());
     }
-    let (add, mul) = (ring.add(), ring.mul());
     let work = |i: usize| ((a.row_ptr()[i] + i) as u64).saturating_mul(n as u64);
     let values = fill(threads, "mxd", &blocks(m, &work)?, &|i| i * n, <R::Add as Monoid>::IDENTITY, &|rows, y| {
-        dispatch(|| {
-            for (i, y) in rows.zip(y.chunks_exact_mut(n)) {
-                let (ks, values) = a.row(i);
-                for (&k, &value) in ks.iter().zip(values) {
-                    for (j, (y, &x)) in y.iter_mut().zip(x.row(k.get())).enumerate() {
-                        let at = At { i: V(i as u64), k: V(k.get() as u64), j: V(j as u64) };
-                        *y = add.apply::<Host>(V(*y), mul.mul::<Host>(V(value), V(x), at)).0;
-                    }
-                }
-            }
-        });
+        spmm_rows(ring, (a.pattern(), a.values()), (x.values(), n), rows, y);
     })?;
     Dense::new(m, n, values)
 }

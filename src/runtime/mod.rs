@@ -6,6 +6,7 @@
 //! | [`Matrix`], [`Vector`], [`Scalar`] | values of any of the types of [`Type`](crate::algebra::Type), on the processor or a GPU |
 //! | [`Semiring`], [`Monoid`], [`BinaryOp`], [`UnaryOp`] | each by its name or by a formula: `min_plus`, `plus`, `a + 2*b`, `i < j` |
 //! | [`Machine`] | [`mxm`](Machine::mxm), [`mxv`](Machine::mxv), [`vxm`](Machine::vxm), [`ewise_add`](Machine::ewise_add), [`ewise_mult`](Machine::ewise_mult), [`apply`](Machine::apply), [`select`](Machine::select), [`reduce`](Machine::reduce), [`reduce_rows`](Machine::reduce_rows), [`transpose`](Machine::transpose) |
+//! | [`Machine::spmm`] | a sparse matrix times a dense one |
 //! | [`Machine::einsum`], [`Machine::mttkrp`] | contractions of dense arrays, products of sparse tensors |
 //! | [`Machine::call`] | every operation of [`Op`], with a mask, an accumulator, replace and transposed operands, into a result that exists: [`Operation`] |
 //!
@@ -54,6 +55,7 @@ mod product;
 mod remote;
 mod scalar;
 mod semiring;
+mod spmm;
 mod vector;
 mod write;
 
@@ -72,4 +74,5 @@ pub use plan::{Plan, Stats};
 pub use product::Product;
 pub use scalar::Scalar;
 pub use semiring::Semiring;
+pub use spmm::Spmm;
 pub use vector::Vector;

@@ -37,8 +37,15 @@ fn compare_with<T: Draw, U: Value>(ring: &textbook::Ring<T, U>, name: &str, mach
     assert_eq!(any.to_string(), name);
     for (a, x, y) in cases::<T>() {
         let (by_row, by_column) = (ring.mxv(&a, &x), ring.vxm(&y, &a));
+        let (columns, dense) = dense(&a);
+        let of_dense = ring.spmm(&a, &dense, columns);
         let (a, x, y) = (Matrix::from(a), runtime::Vector::from(x), runtime::Vector::from(y));
         for m in machines {
+            // The product with a dense matrix folds in order on every machine.
+            if is_cpu(m) || !name.starts_with("log") {
+                let found = m.spmm(&any, &a, Slice::of(&dense), columns).eval().unwrap();
+                same_values(found.slice(), Slice::of(&of_dense), &format!("spmm {name} over {}", T::TYPE));
+            }
             // Which of the values is any one's own choice, and a GPU's `mxv` folds long rows in another order.
             let exact = is_cpu(m) || !(name.starts_with("any") || name.starts_with("log"));
             let sums = is_cpu(m) || !matches!(any.ty(), Type::F32 | Type::F64);
@@ -50,6 +57,13 @@ fn compare_with<T: Draw, U: Value>(ring: &textbook::Ring<T, U>, name: &str, mach
             }
         }
     }
+}
+
+/// A dense matrix of one column, a few or more than a block of 128.
+fn dense<T: Draw>(a: &Csr<T>) -> (usize, Vec<T>) {
+    let n = if a.ncols() > 100 { 1 } else { [5, 17, 131][a.nnz() % 3] };
+    let mut rng = Rng(a.nnz() as u64 | 1);
+    (n, (0..a.ncols() * n).map(|_| T::draw(&mut rng)).collect())
 }
 
 struct ByTypes<'a>(&'a str, &'a [Machine]);

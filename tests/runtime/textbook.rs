@@ -151,6 +151,16 @@ impl<T: Value, U: Value> Ring<T, U> {
     pub(crate) fn vxm(&self, x: &Vector<T>, a: &Csr<T>) -> Vector<U> {
         vector(a.ncols(), self.product(&x.entries(), &a.entries()))
     }
+    /// A ⊕.⊗ X, X and the result row-major with `n` columns, in the order in which the rows of A are stored.
+    pub(crate) fn spmm(&self, a: &Csr<T>, x: &[T], n: usize) -> Vec<U> {
+        let mut y = vec![self.identity; a.nrows() * n];
+        for (i, k, &of_a) in a.iter() {
+            for (j, y) in y[i * n..][..n].iter_mut().enumerate() {
+                *y = (self.add)(*y, (self.mul)(of_a, x[k * n + j], i, k, j));
+            }
+        }
+        y
+    }
     /// In the order in which the rows of A are stored.
     pub(crate) fn mxv(&self, a: &Csr<T>, x: &Vector<T>) -> Vector<U> {
         let (full, x, mut products) = (x.as_full().is_some(), x.entries(), BTreeMap::<_, Vec<U>>::new());

@@ -1,6 +1,7 @@
 //! Operations of GraphBLAS through the border.
 
 use super::*;
+use crate::dense::sparring_matrix_spmm;
 use crate::explain::{sparring_explain, sparring_explanation};
 use crate::operation::SparringDescriptor;
 use crate::semirings::{SparringSemiring, sparring_semiring_free, sparring_semiring_new};
@@ -388,4 +389,44 @@ fn calls_explain_what_they_run() {
     refused(unsafe { sparring_explanation(null_mut(), 1, null_mut()) }, SPARRING_NULL_POINTER);
     ok(sparring_matrix_free(c));
     ok(sparring_vector_free(y));
+}
+
+/// y ⊙= A ⊕.⊗ X of two columns.
+fn spmm(
+    t: &Things,
+    y: &mut [i64],
+    accum: *const SparringBinaryOp,
+    x: &[i64],
+    d: *const SparringDescriptor,
+) -> SparringStatus {
+    let (y, y_len, of_x) = (y.as_mut_ptr().cast(), y.len() as u64, SPARRING_I64 as u32);
+    let (x, x_len) = (x.as_ptr().cast(), x.len() as u64);
+    unsafe { sparring_matrix_spmm(t.cpu, y, y_len, accum, t.ring, t.a, of_x, x, x_len, 2, d) }
+}
+
+#[test]
+fn a_sparse_matrix_times_a_dense_one() {
+    let t = Things::new();
+    let mut y = [-1; 4];
+    ok(spmm(&t, &mut y, null(), &[1, 10, 2, 20], null()));
+    assert_eq!(y, [5, 50, 6, 60]);
+    ok(spmm(&t, &mut y, t.minus, &[1, 10, 2, 20], &TRANSPOSE_A));
+    assert_eq!(y, [4, 40, -2, -20]);
+    let how = explained(|| ok(spmm(&t, &mut y, null(), &[0; 4], null())));
+    assert!(how.starts_with("spmm: 2×2 with 3 entries as compressed rows; 2×2 dense\n  "), "{how}");
+    assert_eq!(refused(spmm(&t, &mut y, null(), &[0; 3], null()), SPARRING_LENGTH), "x: length is 3, expected 4");
+    assert_eq!(refused(spmm(&t, &mut y[..2], null(), &[0; 4], null()), SPARRING_LENGTH), "y: length is 2, expected 4");
+    let e = refused(spmm(&t, &mut y, null(), &[0; 4], &TRANSPOSE_B), SPARRING_ARGUMENT);
+    assert_eq!(e, "descriptor: of a dense result, transpose_a alone may be set");
+    let call = |y: *mut c_void, x: *const c_void, ty: u32, len: u64, columns: u64| unsafe {
+        sparring_matrix_spmm(t.cpu, y, len, null(), t.ring, t.a, ty, x, len, columns, null())
+    };
+    let (at, i64s) = (y.as_mut_ptr().cast(), SPARRING_I64 as u32);
+    let e = refused(call(at, at, SPARRING_F64 as u32, 4, 2), SPARRING_TYPE);
+    assert_eq!(e, "x_type: values are SPARRING_F64, those of plus_times SPARRING_I64");
+    refused(call(null_mut(), at, i64s, 4, 2), SPARRING_NULL_POINTER);
+    refused(call(at, null(), i64s, 4, 2), SPARRING_NULL_POINTER);
+    refused(call(at, at, i64s, 4, u64::MAX), SPARRING_INDEX_OVERFLOW);
+    ok(call(null_mut(), null(), i64s, 0, 0));
+    assert_eq!(y, [0; 4]);
 }

@@ -94,6 +94,10 @@ static void operations()
     EXPECT(reduce<double>(cpu, sum, a) == 6 && reduce<double>(cpu, sum, x) == 110);
     EXPECT(!reduce<double>(cpu, sum, Vector(f64, 3)));
 
+    auto dense = spmm<double>(cpu, ring, a, {1, 10, 2, 20}, 2);
+    EXPECT((dense == Values{5, 50, 6, 60}));
+    spmm_into<double>(cpu, dense.data(), dense.size(), &minus, ring, a, {1, 10, 2, 20}, 2, Descriptor().transpose_a());
+    EXPECT((dense == Values{4, 40, -2, -20}));
     const auto how = explain([&] { mxm(cpu, ring, a, a); });
     EXPECT(how.rfind("mxm: 2×2 with 3 entries as compressed rows; ", 0) == 0 && how.find("\n  ") != how.npos);
 

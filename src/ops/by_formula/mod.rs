@@ -9,6 +9,7 @@ mod entries;
 mod matrix;
 mod moves;
 mod placed;
+mod spmm;
 mod vector;
 
 pub(crate) use super::select::Band;
@@ -18,6 +19,7 @@ pub(super) use entries::OfTwo;
 pub(crate) use matrix::{apply, ewise, reduce};
 pub(crate) use moves::{Move, assigned, filled_where, moved, put_over};
 pub(crate) use placed::{build, diagonal, diagonal_matrix, extract_vector, fold_places, place_vector};
+pub(crate) use spmm::{join_dense, spmm};
 pub(crate) use vector::{
     AnyVector, View, apply_vector, ewise_vectors, joins, mxv, pattern_where, reduce_rows, reduce_vector, vxm,
 };

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::{Aggregate, Call, DistanceEngine, Engine, MaskSpec, Object, Op, Operand, TriangleEngine, unfit};
-use crate::algebra::{SliceMut, Type};
+use crate::algebra::{Array, Slice, SliceMut, Type};
 use crate::distance::{Float, Measure, Options as DistanceOptions};
 use crate::graph::{TriangleMethod, Triangles, triangles, triangles_per_edge, triangles_per_vertex};
 use crate::ops::Pairing;
@@ -115,6 +115,9 @@ impl Engine for Cpu {
         planned.check_result(c.operand()?.pattern)?;
         *c = self.numeric(plan, ring, a, b)?;
         Ok(())
+    }
+    fn spmm(&self, ring: &Semiring, a: &Matrix, x: Slice<'_>, columns: usize) -> Result<Array> {
+        by_formula::spmm(Cpu::threads(self), ring.compiled(), a.operand()?, x, columns)
     }
     fn retain(&self, x: &mut Vector, mask: &Vector, complement: bool) -> Option<Result<()>> {
         let mask = mask.view().map(|mask| mask.pattern());

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use super::composed::composed;
 use super::{Call, DistanceEngine, Engine, MaskSpec, Object, Op, Operand, TriangleEngine, unfit};
-use crate::algebra::{Formula, MonoidFormula, Printable, SliceMut, Type, print_once};
+use crate::algebra::{Array, Formula, MonoidFormula, Printable, Slice, SliceMut, Type, print_once};
 use crate::backend::DistanceBackend;
 use crate::distance::{Float, Measure, Options as DistanceOptions};
 use crate::gpu::{DeviceCsr, DeviceIndex, DevicePattern, DevicePlaces, RawBuffer, RawCsr, RawVector, spgemm as device};
@@ -335,6 +335,13 @@ impl Engine for Cuda {
         }
         *c = self.numeric(plan, ring, a, b)?;
         Ok(())
+    }
+    fn spmm(&self, ring: &Semiring, a: &Matrix, x: Slice<'_>, columns: usize) -> Result<Array> {
+        self.check_host_function(ring.host_function())?;
+        let (a, x) = (self.matrix(a)?, self.put_raw(x, "the dense matrix of spmm")?);
+        let y = self.alloc_raw(ring.ty(), a.pattern.nrows * columns, "the result of spmm")?;
+        self.mxd_raw(ring.printed(), &a, columns, &x, &y)?;
+        self.get_raw(&y, "the result of spmm")
     }
     fn sum(&self, a: &Matrix) -> Result<Sum> {
         let Some(raw) = self.held::<RawCsr>(a.as_remote()) else { return a.sum() };

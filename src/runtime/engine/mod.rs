@@ -20,7 +20,7 @@ use super::product::Product;
 use super::scalar::Scalar;
 use super::semiring::Semiring;
 use super::vector::Vector;
-use crate::algebra::{SliceMut, Type};
+use crate::algebra::{Array, Slice, SliceMut, Type};
 use crate::distance::{Measure, Options as DistanceOptions};
 use crate::graph::{TriangleMethod, Triangles};
 use crate::ops::Pairing;
@@ -90,6 +90,10 @@ pub(crate) trait Engine: Any + Debug + Send + Sync {
     /// # Errors
     /// See [`Engine`].
     fn numeric_into(&self, plan: &Plan, ring: &Semiring, a: &Matrix, b: &Matrix, c: &mut Matrix) -> Result<()>;
+    /// The values of A ⊕.⊗ X, row-major, X having `columns` columns and as many rows as A has columns.
+    /// # Errors
+    /// See [`Engine`].
+    fn spmm(&self, ring: &Semiring, a: &Matrix, x: Slice<'_>, columns: usize) -> Result<Array>;
     /// The sum of all values as a number to print.
     /// # Errors
     /// See [`Engine`].

@@ -1,0 +1,162 @@
+//! Y = A ⊕.⊗ X, X and Y dense and row-major: loops fused by type, and by two values.
+
+use std::ops::Range;
+
+use super::blocks::{fill, fill_words};
+use super::by_formula::{Fused, check, with_type};
+use super::staged::{Factors, MulRow, Multiplier};
+use super::two_steps::no_structs;
+use super::{BLOCK, CompiledRing, Fold};
+use crate::algebra::words::from_words;
+use crate::algebra::{Array, At, BinaryOp, Host, Lhs, Monoid, MulOp, Out, PlusTimes, Rhs, Semiring, Slice, V, Word};
+use crate::par::Threads;
+use crate::simd::dispatch;
+use crate::{Index, Pattern, Result};
+
+/// Rows of X of fewer columns gather in a buffer, so that ⊗ and ⊕ are worth their calls.
+const LONG: usize = 16;
+
+/// `y(i, j)` ⊕= A(i, k) ⊗ X(k, j) over the entries of some rows of A, in the order in which they are stored; `y` and X
+/// have `n` columns.
+/// # Panics
+/// If there is not one value per entry, or X or y have other sizes.
+pub(crate) fn spmm_rows<R: Semiring, I: Index>(
+    ring: R,
+    (a, values): (&Pattern<I>, &[Lhs<R>]),
+    (x, n): (&[Rhs<R>], usize),
+    rows: Range<usize>,
+    y: &mut [Out<R>],
+) {
+    let (add, mul) = (ring.add(), ring.mul());
+    dispatch(|| {
+        for (i, y) in rows.zip(y.chunks_exact_mut(n)) {
+            let entries = a.row_ptr()[i]..a.row_ptr()[i + 1];
+            for (k, &value) in a.row(i).iter().zip(&values[entries]) {
+                for (j, (y, &x)) in y.iter_mut().zip(&x[k.get() * n..][..n]).enumerate() {
+                    let at = At { i: V(i as u64), k: V(k.get() as u64), j: V(j as u64) };
+                    *y = add.apply::<Host>(V(*y), mul.mul::<Host>(V(value), V(x), at)).0;
+                }
+            }
+        }
+    });
+}
+
+/// The values of Y over a semiring that is known at run time, row after row; rows of A without entries give the identity
+/// of ⊕. `x` has `n` columns, which are at least one and fit 32 bits.
+/// # Errors
+/// [`Error::Argument`](crate::Error::Argument) if ⊗ takes other types;
+/// [`Error::Unsupported`](crate::Error::Unsupported) for structs; [`Error::OutOfMemory`](crate::Error::OutOfMemory),
+/// [`Error::Cancelled`](crate::Error::Cancelled).
+/// # Panics
+/// If there is not one value per entry, or X has another size.
+pub(crate) fn spmm_by_formula(
+    threads: &Threads,
+    blocks: &[Range<usize>],
+    ring: &CompiledRing,
+    (a, values): (&Pattern, Slice<'_>),
+    (x, n): (Slice<'_>, usize),
+) -> Result<Array> {
+    check(ring.formula(), values.ty(), x.ty())?;
+    assert!(values.len() == a.nnz() && x.len() == a.ncols() * n);
+    if let Some(fused) = ring.fused() {
+        let [f64s, f32s] = Fused::PLUS_TIMES;
+        let y = match fused {
+            _ if fused == f64s => floats(threads, blocks, PlusTimes::<f64>::default(), (a, values), (x, n)),
+            _ if fused == f32s => floats(threads, blocks, PlusTimes::<f32>::default(), (a, values), (x, n)),
+            _ => None,
+        };
+        if let Some(y) = y {
+            return y;
+        }
+    }
+    with_type!(ring.ty(), T => {
+        let kernels = ring.two_steps::<T>()?;
+        let fold = kernels.fold();
+        let products = Staged { a, values, x, n, fold, mul: kernels };
+        let identity = fold.identity();
+        let y = fill_words(threads, "spmm", blocks, &|i| i * n, identity, &|rows, y| products.rows(rows, y))?;
+        // SAFETY: all were the identity, and then what ⊗ and ⊕ wrote: values of type T, which ⊗ gives of the operands'
+        // types (`check`).
+        Ok(Array::of(unsafe { from_words::<T>(y) }))
+    }, Err(no_structs()))
+}
+
+/// By the loops of a semiring of floats, if the values are its.
+fn floats<R: Semiring>(
+    threads: &Threads,
+    blocks: &[Range<usize>],
+    ring: R,
+    (a, values): (&Pattern, Slice<'_>),
+    (x, n): (Slice<'_>, usize),
+) -> Option<Result<Array>> {
+    let (values, x) = (values.get::<Lhs<R>>()?, x.get::<Rhs<R>>()?);
+    let y = fill(threads, "spmm", blocks, &|i| i * n, <R::Add as Monoid>::IDENTITY, &|rows, y| {
+        spmm_rows(ring, (a, values), (x, n), rows, y);
+    });
+    Some(y.map(Array::of))
+}
+
+/// ⊕, ⊗, a sparse matrix and a dense one of `n` columns.
+struct Staged<'a, W: Word> {
+    a: &'a Pattern,
+    values: Slice<'a>,
+    x: Slice<'a>,
+    n: usize,
+    fold: &'a dyn Fold<W>,
+    mul: &'a dyn MulRow<W>,
+}
+
+/// Columns and products on their way, and the sums of up to [`BLOCK`] columns.
+struct Buffer<W> {
+    js: [u32; BLOCK],
+    zs: [W; BLOCK],
+    sums: [W; BLOCK],
+}
+
+impl<W: Word> Staged<'_, W> {
+    /// Some rows of Y.
+    fn rows(&self, rows: Range<usize>, y: &mut [W]) {
+        let identity = self.fold.identity();
+        let mut buffer = Buffer { js: [0; BLOCK], zs: [identity; BLOCK], sums: [identity; BLOCK] };
+        let mut columns = [0; BLOCK];
+        self.mul.with(&mut |mul| {
+            for (i, y) in rows.clone().zip(y.chunks_exact_mut(self.n)) {
+                for (c, y) in y.chunks_mut(BLOCK).enumerate() {
+                    let columns = &mut columns[..y.len()];
+                    columns.iter_mut().zip((c * BLOCK) as u32..).for_each(|(to, j)| *to = j);
+                    buffer.sums.fill(identity);
+                    self.part(i, columns, mul, &mut buffer);
+                    y.copy_from_slice(&buffer.sums[..y.len()]);
+                }
+            }
+        });
+    }
+    /// The sums of row `i` in these columns, neighbours from a multiple of [`BLOCK`] on.
+    fn part(&self, i: usize, columns: &[u32], mul: &mut dyn Multiplier<W>, buffer: &mut Buffer<W>) {
+        let Buffer { js, zs, sums } = buffer;
+        let (first, m) = (columns[0] as usize, columns.len());
+        let mut held = 0;
+        for p in self.a.row_ptr()[i]..self.a.row_ptr()[i + 1] {
+            let k = self.a.col_idx()[p] as usize;
+            let start = k * self.n + first;
+            let f = Factors { i, k, x: self.values.part(p..p + 1), js: columns, ys: self.x.part(start..start + m) };
+            if m >= LONG {
+                mul.multiply(f, &mut zs[..m]);
+                self.fold.to_window(sums, columns, &zs[..m]);
+                continue;
+            }
+            if held + m > BLOCK {
+                mul.multiply_pushed(&js[..held], &mut zs[..held]);
+                self.fold.to_window(sums, &js[..held], &zs[..held]);
+                held = 0;
+            }
+            js[held..held + m].copy_from_slice(columns);
+            mul.push(held, f);
+            held += m;
+        }
+        if held > 0 {
+            mul.multiply_pushed(&js[..held], &mut zs[..held]);
+            self.fold.to_window(sums, &js[..held], &zs[..held]);
+        }
+    }
+}

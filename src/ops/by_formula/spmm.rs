@@ -1,0 +1,50 @@
+//! Y = A ⊕.⊗ X: a sparse matrix times a dense one.
+
+use super::super::blocks::blocks;
+use crate::algebra::{Array, Slice, SliceMut};
+use crate::kernels::{BLOCK, CompiledOp, CompiledRing, Operand, spmm_by_formula};
+use crate::par::{Threads, for_each_part, note, reserved};
+use crate::{Error, Result};
+
+/// The values of Y, row after row, in the fold of [`mxd`](crate::ops::mxd); `x` has `n` columns and as many rows as A
+/// has columns.
+pub(crate) fn spmm(threads: &Threads, ring: &CompiledRing, a: Operand<'_>, x: Slice<'_>, n: usize) -> Result<Array> {
+    if n == 0 || a.pattern.nrows() == 0 {
+        return Array::zeros(ring.ty(), 0);
+    }
+    if u32::try_from(n).is_err() {
+        return Err(Error::IndexOverflow { what: "columns", needed: n as u128, max: u32::MAX.into() });
+    }
+    note(|| format!("  each entry of A with a row of X, {n} columns side by side, rows split among the threads"));
+    let work = |i: usize| ((a.pattern.row_ptr()[i] + i) as u64).saturating_mul(n as u64);
+    spmm_by_formula(threads, &blocks(a.pattern.nrows(), &work)?, ring, (a.pattern, a.values), (x, n))
+}
+
+/// Values that one thread joins at a time.
+const PART: usize = 256 * BLOCK;
+
+/// y = y ⊙ t, value by value.
+/// # Errors
+/// [`Error::OutOfMemory`], [`Error::Cancelled`]; [`Error::Unsupported`] for a formula that the processor cannot run.
+/// # Panics
+/// If there are fewer values in t.
+pub(crate) fn join_dense(threads: &Threads, op: &CompiledOp, y: SliceMut<'_>, t: Slice<'_>) -> Result<()> {
+    let joins = super::joins(op)?;
+    let mut parts = reserved(y.len().div_ceil(PART), "parts")?;
+    let (mut rest, mut at) = (y, 0);
+    while !rest.is_empty() {
+        let n = rest.len().min(PART);
+        let (part, behind) = rest.split_at(n);
+        parts.push((part, t.part(at..at + n)));
+        (rest, at) = (behind, at + n);
+    }
+    for_each_part(
+        threads,
+        parts,
+        || Ok(()),
+        |(), (mut y, t)| {
+            joins(&mut y, &t);
+            Ok(())
+        },
+    )
+}

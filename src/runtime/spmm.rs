@@ -1,0 +1,138 @@
+//! Y ⊙= A ⊕.⊗ X, X and Y dense arrays of a type known at run time.
+
+use super::engine::{Call, Op};
+use super::operator::check;
+use super::{BinaryOp, Machine, Matrix, Semiring};
+use crate::algebra::{Array, Slice, SliceMut};
+use crate::ops::by_formula::join_dense;
+use crate::par::{Threads, explained, note};
+use crate::{Error, Result};
+
+/// A ⊕.⊗ X about to be computed: a sparse matrix times a dense one, by name. Its result is dense, so there is no mask.
+#[must_use = "nothing is computed before eval() or into()"]
+#[derive(Clone, Debug)]
+pub struct Spmm<'m> {
+    machine: &'m Machine,
+    ring: &'m Semiring,
+    a: Matrix,
+    x: Slice<'m>,
+    columns: usize,
+    flip: bool,
+    accum: Option<&'m BinaryOp>,
+}
+
+impl Machine {
+    /// `Y(i, j) = e ⊕ A(i, k) ⊗ X(k, j) ⊕ …` over the entries of row i in the order in which they are stored, e the
+    /// identity of ⊕: [`Backend::spmm`](crate::backend::Backend::spmm), with the same bits, for types known at run time
+    /// only. `x` is row-major and has `columns` columns, as the result.
+    ///
+    /// Shapes: `a` m×k, `x` k×n, result m×n. A row of A without entries gives a row of e. Cost: O(n·(m + nnz)) time,
+    /// nothing beside the result. On a GPU `x` is sent for the call and the result comes back.
+    /// ```
+    /// use sparring::algebra::{Slice, Type};
+    /// use sparring::runtime::{BinaryOp, Machine, Matrix, Semiring};
+    /// use sparring::{Cpu, Csr};
+    /// let a = Matrix::from(Csr::<i32>::new(2, 3, vec![0, 2, 2], vec![0, 2], vec![1, 2])?);
+    /// let (cpu, ring) = (Machine::from(Cpu::new()), Semiring::new("plus_times", Type::I32)?);
+    /// let x = [1i32, 10, 2, 20, 3, 30];
+    /// let mut y = cpu.spmm(&ring, &a, Slice::of(&x), 2).eval()?;
+    /// assert_eq!(y.slice().get::<i32>(), Some(&[7, 70, 0, 0][..]));
+    /// let minus = BinaryOp::new("minus", Type::I32)?;
+    /// cpu.spmm(&ring, &a, Slice::of(&x), 2).accum(&minus).into(y.slice_mut())?;
+    /// assert_eq!(y.slice().get::<i32>(), Some(&[0, 0, 0, 0][..]));
+    /// # Ok::<(), sparring::Error>(())
+    /// ```
+    pub fn spmm<'m>(&'m self, ring: &'m Semiring, a: &Matrix, x: Slice<'m>, columns: usize) -> Spmm<'m> {
+        Spmm { machine: self, ring, a: a.clone(), x, columns, flip: false, accum: None }
+    }
+}
+
+impl<'m> Spmm<'m> {
+    /// Takes A transposed. Aᵀ is made first, at O(m + n + nnz(A)).
+    pub fn transpose_a(mut self) -> Self {
+        self.flip = !self.flip;
+        self
+    }
+    /// Joins the result to what is there by ⊙: y = y ⊙ t at every place.
+    pub fn accum(mut self, op: &'m BinaryOp) -> Self {
+        self.accum = Some(op);
+        self
+    }
+    /// The result, row-major.
+    /// # Errors
+    /// [`Error::Length`] if `x` has not as many rows as A has columns; [`Error::Argument`] if ⊗ takes other types, or for
+    /// an accumulator; [`Error::IndexOverflow`] if m·n is no size; [`Error::OutOfMemory`], [`Error::Cancelled`] and
+    /// those of the machine.
+    pub fn eval(self) -> Result<Array> {
+        if self.accum.is_some() {
+            let message = "it joins a result to one that exists: call into(y)".into();
+            return Err(Error::Argument { name: "accum", message });
+        }
+        self.product()
+    }
+    /// The result, and how it was computed, as [`Operation::explain`](super::Operation::explain) tells it.
+    /// # Errors
+    /// Those of [`eval`](Self::eval).
+    pub fn explain(self) -> Result<(Array, String)> {
+        let (made, how) = explained(|| self.eval());
+        Ok((made?, how))
+    }
+    /// Writes the result over `y`, or joins it to `y` by the accumulator.
+    /// # Errors
+    /// Those of [`eval`](Self::eval); [`Error::Length`] if `y` has not m·n values; [`Error::Argument`] if the result or
+    /// the accumulator is of another type than `y`. `y` is unchanged then.
+    pub fn into(self, mut y: SliceMut<'_>) -> Result<()> {
+        let (machine, accum, ty) = (self.machine, self.accum, self.ring.ty());
+        if y.ty() != ty {
+            let message = format!("the semiring gives {ty}, these values are {}", y.ty());
+            return Err(Error::Argument { name: "y", message });
+        }
+        if let Some(op) = accum {
+            let (a, b) = op.takes();
+            for found in [a, b, op.ty()] {
+                check("y", &format_args!("the accumulator {op}"), found, ty)?;
+            }
+        }
+        let (found, expected) = (y.len(), self.len()?);
+        if found != expected {
+            return Err(Error::Length { what: "values of y", found, expected });
+        }
+        let t = self.product()?;
+        match accum {
+            None => y.copy_from(&t.slice()),
+            Some(op) => {
+                let current = Threads::current();
+                join_dense(machine.threads().unwrap_or(&current), op.compiled(), y, t.slice())?;
+            }
+        }
+        Ok(())
+    }
+    /// Rows and columns of A as it is taken.
+    fn shape(&self) -> (usize, usize) {
+        let (m, n) = self.a.shape();
+        if self.flip { (n, m) } else { (m, n) }
+    }
+    /// Values of the result.
+    fn len(&self) -> Result<usize> {
+        let (m, n) = (self.shape().0, self.columns);
+        let (needed, max) = (m as u128 * n as u128, usize::MAX as u128);
+        m.checked_mul(n).ok_or(Error::IndexOverflow { what: "values of y", needed, max })
+    }
+    fn product(self) -> Result<Array> {
+        self.len()?;
+        let (k, n, found) = (self.shape().1, self.columns, self.x.len());
+        if k.checked_mul(n) != Some(found) {
+            let expected = k.saturating_mul(n);
+            return Err(Error::Length { what: "values of x", found, expected });
+        }
+        let Self { machine, ring, mut a, x, flip, .. } = self;
+        if flip {
+            a = machine.run(&Call::unary(Op::Transpose, &a))?.try_into()?;
+        }
+        note(|| {
+            let place = if machine.is_gpu() { format!(" on {}", machine.name()) } else { String::new() };
+            format!("spmm{place}: {}; {k}×{n} dense", a.described())
+        });
+        machine.engine().spmm(ring, &a, x, n)
+    }
+}
