@@ -286,7 +286,7 @@ fn an_operation_touches_six_files_and_a_gpu_four() {
         "src/ops/mod.rs",
         "src/runtime/operations.rs",
         "capi/src/operations.rs",
-        "cli/src/operations.rs",
+        "cli/src/steps/products.rs",
     ];
     assert_eq!(every, expected);
     assert_eq!(gpu, ["src/gpu/kronecker.rs", "src/gpu/mod.rs", "src/gpu/testing.rs"]);

@@ -22,7 +22,6 @@ mod metrics;
 mod mxm;
 mod near;
 mod operands;
-mod operations;
 mod output;
 mod pages;
 mod plot;
@@ -74,8 +73,6 @@ enum Command {
     /// Multiply two matrices, or one by itself
     Mxm(mxm::Arguments),
     #[command(flatten)]
-    Operation(operations::Operation),
-    #[command(flatten)]
     Step(steps::Step),
     /// Find the nearest rows of each row, exactly
     Knn(knn::Arguments),
@@ -122,7 +119,7 @@ impl Command {
             Self::Semirings | Self::Metrics | Self::Devices | Self::Keys | Self::Completions(_) | Self::Man(_) => {
                 "a list is printed without computing"
             }
-            Self::Operation(_) | Self::Step(_) => "it takes memory in proportion to the result",
+            Self::Step(_) => "it takes memory in proportion to the result",
             Self::Convert(_) | Self::Transpose(_) => "it takes memory in proportion to the file",
             Self::Info(arguments) if !arguments.product => "without --product nothing is computed",
             _ => return Ok(()),
@@ -134,7 +131,6 @@ impl Command {
         match self {
             Self::Triangles(arguments) => arguments.place.device,
             Self::Mxm(arguments) => arguments.place.device,
-            Self::Operation(operation) => operation.device(),
             Self::Step(step) => step.device(),
             Self::Knn(arguments) => arguments.place.device,
             Self::Radius(arguments) => arguments.place.device,
@@ -155,7 +151,6 @@ impl Command {
                 let optional = [arguments.b.as_deref(), arguments.mask.as_deref()];
                 [Some(&*arguments.a)].into_iter().chain(optional).flatten().collect()
             }
-            Self::Operation(operation) => operation.files(),
             Self::Step(step) => step.files(),
             Self::Knn(arguments) => arguments.files.names(),
             Self::Radius(arguments) => arguments.files.names(),
@@ -221,7 +216,6 @@ fn run(common: &Common, name: &str, command: &Command) -> failure::Result {
         Command::Info(arguments) => info::run(&context, arguments),
         Command::Triangles(arguments) => triangles::run(&context, arguments),
         Command::Mxm(arguments) => mxm::run(&context, arguments),
-        Command::Operation(operation) => operations::run(&context, operation),
         Command::Step(step) => steps::run(&context, step),
         Command::Knn(arguments) => knn::run(&context, arguments),
         Command::Radius(arguments) => radius::run(&context, arguments),
@@ -267,9 +261,7 @@ fn means_something(command: &str, option: &Arg) -> bool {
             "triangles" | "convert" | "transpose" | "semirings" | "metrics" | "devices" | "keys" | "completions"
             | "man",
         ) => false,
-        ("memory_budget", command) => {
-            operations::EXAMPLES.iter().chain(steps::EXAMPLES).all(|(name, _)| *name != command)
-        }
+        ("memory_budget", command) => steps::examples().all(|(name, _)| *name != command),
         _ => true,
     }
 }

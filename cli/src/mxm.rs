@@ -259,9 +259,11 @@ pub(crate) fn run(context: &Context, arguments: &Arguments) -> Result {
     let output = Output::new(context, arguments.output.as_ref(), arguments.writing, SPARSE)?;
     let rows = canonical(&arguments.semiring);
     let truth = SEMIRINGS.iter().any(|row| row.name == rows && row.values().contains(&Type::Bool));
-    let both = (&*arguments.a, arguments.b.as_ref());
-    let operands::Operands { a, b, ty, ones, mut read_ms } =
-        operands::Operands::load(context, both, arguments.values, truth)?;
+    let files: Vec<&str> = [Some(&*arguments.a), arguments.b.as_deref()].into_iter().flatten().collect();
+    let operands::Operands { all, ty, ones, mut read_ms } =
+        operands::Operands::load(context, &files, arguments.values, truth)?;
+    let (a, b) = (all[0].clone(), all[all.len() - 1].clone());
+    drop(all);
     let mask = match &arguments.mask {
         Some(file) => {
             let (mask, ms) = context.load_any(file, None)?;

@@ -1,4 +1,4 @@
-//! Two matrices of one type, for operations that take two.
+//! Matrices of one type, for operations that take one or several.
 
 use sparring::Error;
 use sparring::algebra::Type;
@@ -9,43 +9,33 @@ use crate::failure::Result;
 
 /// What an operation is on.
 pub(crate) struct Operands {
-    pub(crate) a: Matrix,
-    pub(crate) b: Matrix,
-    /// Type of the values of both.
+    pub(crate) all: Vec<Matrix>,
+    /// Type of the values of all.
     pub(crate) ty: Type,
-    /// Both are patterns, whose entries are taken as 1.
+    /// All are patterns, whose entries are taken as 1.
     pub(crate) ones: bool,
     /// Milliseconds that reading took.
     pub(crate) read_ms: f64,
 }
 
 impl Operands {
-    /// Reads them, `b` being `a` if it is not given, as values of `ty`; if that is not given, as values of the least
-    /// type that holds those of both. Patterns are truth values where the operation has `truth` values, else numbers,
-    /// each entry 1.
-    pub(crate) fn load(
-        context: &Context,
-        (a, b): (&str, Option<&String>),
-        ty: Option<Type>,
-        truth: bool,
-    ) -> Result<Self> {
-        let (a, mut read_ms) = context.load_any(a, ty)?;
-        let b = match b {
-            Some(file) => {
-                let (b, ms) = context.load_any(file, ty)?;
-                read_ms += ms;
-                b
-            }
-            None => a.clone(),
-        };
-        let ones = ty.is_none() && !truth && [a.ty(), b.ty()] == [Type::Bool; 2];
+    /// Reads them as values of `ty`; if that is not given, as values of the least type that holds those of all. Patterns
+    /// are truth values where the operation has `truth` values, else numbers, each entry 1.
+    pub(crate) fn load(context: &Context, files: &[&str], ty: Option<Type>, truth: bool) -> Result<Self> {
+        let (mut all, mut read_ms) = (Vec::with_capacity(files.len()), 0.0);
+        for file in files {
+            let (matrix, ms) = context.load_any(file, ty)?;
+            all.push(matrix);
+            read_ms += ms;
+        }
+        let ones = ty.is_none() && !truth && all.iter().all(|a| a.ty() == Type::Bool);
         let ty = match ty {
             Some(ty) => ty,
             None if ones => Type::I64,
-            None => common(&a, &b)?,
+            None => common(&all)?,
         };
-        let (a, b) = (a.cast(ty)?, b.cast(ty)?);
-        Ok(Self { a, b, ty, ones, read_ms })
+        let all = all.iter().map(|a| a.cast(ty)).collect::<sparring::Result<_>>()?;
+        Ok(Self { all, ty, ones, read_ms })
     }
 }
 
@@ -104,16 +94,24 @@ fn least(a: Type, b: Type) -> Option<Type> {
     }
 }
 
-/// The least type that holds the values of both; where that could lose digits the user is to say.
-fn common(a: &Matrix, b: &Matrix) -> sparring::Result<Type> {
-    let ty = least(a.ty(), b.ty());
-    let lossless = |m: &Matrix| ty.is_some_and(|ty| ty == m.ty() || is_exact(m, ty));
+/// The least type that holds the values of all; where that could lose digits the user is to say.
+fn common(all: &[Matrix]) -> sparring::Result<Type> {
+    let ty = all.iter().map(Matrix::ty).try_fold(Type::Bool, least);
     match ty {
-        Some(ty) if lossless(a) && lossless(b) => Ok(ty),
+        Some(ty) if all.iter().all(|a| ty == a.ty() || is_exact(a, ty)) => Ok(ty),
         _ => {
-            let (a, b) = (a.ty(), b.ty());
-            let message =
-                format!("the left matrix has {a}, the right one {b}, and no type holds the values of both; say --type");
+            let message = match all {
+                [a, b] => {
+                    let (a, b) = (a.ty(), b.ty());
+                    format!(
+                        "the left matrix has {a}, the right one {b}, and no type holds the values of both; say --type"
+                    )
+                }
+                all => {
+                    let types: Vec<&str> = all.iter().map(|a| a.ty().name()).collect();
+                    format!("the matrices have {}, and no type holds the values of all; say --type", types.join(", "))
+                }
+            };
             Err(Error::Argument { name: "type", message })
         }
     }

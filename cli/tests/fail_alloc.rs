@@ -95,6 +95,7 @@ fn every_command_survives_a_refusal() {
         &["triangles", &few, "--per", "vertex", "-o", &of("t.svm")],
         &["triangles", &few, "--per", "edge", "-o", &of("t.mtx.gz")],
         &["kronecker", &small, &few, "-o", &of("k.npz")],
+        &["concat", &few, &few, "--across", "1", "-o", &of("k.npz")],
         &["transpose", &few, &of("few-t.csv")],
         &["mxm", &few, "-o", &of("product.csv")],
         &["mxm", &few, "-o", &of("product.npy")],

@@ -9,17 +9,22 @@ use std::process::Command;
 use program::{json, refused, scratch, text};
 use serde_json::Value;
 
-const COMMANDS: [&str; 27] = [
+const COMMANDS: [&str; 32] = [
     "info",
     "triangles",
     "mxm",
     "kronecker",
+    "mxv",
     "ewise",
     "apply",
     "select",
     "reduce",
     "extract",
-    "mxv",
+    "assign",
+    "scatter",
+    "diag",
+    "concat",
+    "resize",
     "knn",
     "radius",
     "distances",
@@ -46,6 +51,7 @@ fn folder(name: &str) -> PathBuf {
     let write = |name: &str, bytes: &[u8]| std::fs::write(folder.join(name), bytes).unwrap();
     write("a.mtx", b"%%MatrixMarket matrix coordinate real general\n3 3 4\n1 1 1\n1 2 2\n2 3 3\n3 1 4\n");
     write("b.mtx", b"%%MatrixMarket matrix coordinate real general\n3 3 3\n1 1 5\n2 2 6\n3 2 7\n");
+    write("places.mtx", b"%%MatrixMarket matrix array integer general\n3 1\n2\n0\n2\n");
     write("x.mtx", b"%%MatrixMarket matrix array real general\n3 1\n1\n10\n100\n");
     write("graph.txt", b"0 1\n1 2\n2 0\n2 3\n");
     write("points.csv", b"1,2,3\n4,5,6\n7,8,10\n1,0,1\n");
@@ -98,6 +104,11 @@ fn every_help_ends_with_two_examples_that_run() {
         "lower.mtx",
         "best.mtx",
         "part.mtx",
+        "assigned.mtx",
+        "scattered.mtx",
+        "diagonal.mtx",
+        "beside.mtx",
+        "less.mtx",
         "y.mtx",
         "near.tsv",
         "points.idx",
@@ -151,6 +162,8 @@ fn json_has_one_vocabulary() {
         vec!["reduce", &a],
         vec!["reduce", &a, "--of", "rows"],
         vec!["extract", &a],
+        vec!["assign", &a, "--value", "1"],
+        vec!["concat", &a, &a],
         vec!["knn", &points, "-k", "2", "--metric", "minkowski", "--p", "3"],
         vec!["radius", &points, "--radius", "3", "--metric", "l1"],
         vec!["distances", &points, "--metric", "kl", "--normalize", "-o", &out],

@@ -79,3 +79,57 @@ fn a_vector_is_multiplied() {
     assert_eq!(entries(&["mxv", &a, &x, "--semiring", "min_plus"]), ["1 1 2", "2 1 13"]);
     assert!(refused(&["mxv", &a, &a]).contains("2×2"));
 }
+
+#[test]
+fn parts_are_written() {
+    let a = small("steps_assign.mtx");
+    let b = file("steps_assign_b.mtx", "%%MatrixMarket matrix coordinate real general\n1 2 1\n1 1 10\n");
+    assert_eq!(entries(&["assign", &a, &b, "--rows", "0"]), ["1 1 10", "2 2 3"]);
+    assert_eq!(entries(&["assign", &a, &b, "--rows", "1", "--cols", "::-1"]), ["1 1 1", "1 2 2", "2 2 10"]);
+    assert_eq!(entries(&["assign", &a, &b, "--rows", "0", "--accum", "minus"]), ["1 1 -9", "1 2 2", "2 2 3"]);
+    assert_eq!(
+        entries(&["assign", &a, "--value", "-5", "--mask", &a, "--complement"]),
+        ["1 1 1", "1 2 2", "2 1 -5", "2 2 3"]
+    );
+    assert_eq!(
+        entries(&["assign", &a, "--value", "7", "--rows", "1", "--mask", &a, "--replace"]),
+        ["1 1 1", "1 2 2", "2 2 7"]
+    );
+    let found = json(&["assign", &a, "--value", "2"]);
+    assert_eq!((&found["operator"], &found["sum"]), (&"assign".into(), &8.0.into()));
+    assert!(refused(&["assign", &a, &b]).contains("2×2"));
+    assert!(refused(&["assign", &a]).contains("<A>"));
+    assert!(refused(&["assign", &a, "--value", "x"]).contains("no parameter x"));
+    assert!(refused(&["assign", &a, "--value", "1", "--replace"]).contains("--mask"));
+}
+
+#[test]
+fn entries_are_scattered() {
+    let u = file("steps_u.mtx", "%%MatrixMarket matrix array integer general\n3 1\n1\n10\n100\n");
+    let at = file("steps_at.mtx", "%%MatrixMarket matrix array integer general\n1 3\n3\n0\n3\n");
+    assert_eq!(entries(&["scatter", &u, "--to", "1,0,1", "--len", "3"]), ["1 1 10", "2 1 101"]);
+    assert_eq!(entries(&["scatter", &u, &at, "--len", "4", "--op", "minus"]), ["1 1 10", "4 1 -99"]);
+    assert!(refused(&["scatter", &u, &at, "--len", "3"]).contains("index 3 at position 0"));
+    assert!(refused(&["scatter", &u, "--to", "0,1", "--len", "3"]).contains("3"));
+    assert!(refused(&["scatter", &u, "--len", "3"]).contains("<PLACES>"));
+}
+
+#[test]
+fn matrices_are_put_together() {
+    let a = small("steps_blocks.mtx");
+    let x = file("steps_diag.mtx", "%%MatrixMarket matrix array real general\n2 1\n5\n6\n");
+    assert_eq!(entries(&["diag", &x]), ["1 1 5", "2 2 6"]);
+    assert_eq!(entries(&["diag", &x, "--diagonal", "-1"]), ["2 1 5", "3 2 6"]);
+    assert_eq!(entries(&["diag", &a, "--extract"]), ["1 1 1", "2 1 3"]);
+    assert_eq!(entries(&["diag", &a, "--extract", "--diagonal", "1"]), ["1 1 2"]);
+    assert!(refused(&["diag", &a]).contains("2×2"));
+    assert_eq!(entries(&["concat", &a, &x]), ["1 1 1", "1 2 2", "1 3 5", "2 2 3", "2 3 6"]);
+    assert_eq!(entries(&["concat", &x, &x, "--across", "1"]), ["1 1 5", "2 1 6", "3 1 5", "4 1 6"]);
+    assert_eq!(json(&["concat", &a, &a, &a, &a, "--across", "2"])["ncols"], 4);
+    assert_eq!(entries(&["concat", &a, "--mask", &a, "--complement"]), [""; 0]);
+    assert!(refused(&["concat", &a, &a, &a, "--across", "2"]).contains("--across: 2 side by side of 3 matrices"));
+    assert_eq!(entries(&["resize", &a, "--ncols", "1"]), ["1 1 1"]);
+    let found = json(&["resize", &a, "--nrows", "5", "--ncols", "1"]);
+    assert_eq!((&found["nrows"], &found["ncols"], &found["nnz"]), (&5.into(), &1.into(), &1.into()));
+    assert!(refused(&["resize", &a]).contains("--nrows"));
+}

@@ -1,0 +1,101 @@
+//! Products: `sparring kronecker|mxv`.
+
+use clap::{Args, Subcommand};
+use sparring::runtime::{BinaryOp, Object, Op, Pairing, Semiring};
+
+use super::common::{Common, Loaded, Run};
+
+/// Two examples of each of these commands: lines for a shell, and what they do.
+pub(super) const EXAMPLES: &[(&str, [(&str, &str); 2])] = &[
+    (
+        "kronecker",
+        [
+            ("sparring kronecker a.mtx b.mtx -o k.mtx", "A ⊗ B"),
+            ("sparring kronecker a.mtx --op \"a + 2*b\" -o -", "By a formula, to standard output"),
+        ],
+    ),
+    (
+        "mxv",
+        [
+            ("sparring mxv a.mtx x.mtx -o y.mtx", "y = A·x"),
+            ("sparring mxv a.mtx x.mtx --semiring min_plus --transpose -o -", "Shortest ways of one more step"),
+        ],
+    ),
+];
+
+#[derive(Subcommand)]
+pub(crate) enum Products {
+    /// Multiply each entry of a matrix with each of another: C(i·p + k, j·q + l) = A(i, j) ∘ B(k, l)
+    Kronecker(Kronecker),
+    /// Multiply a matrix with a vector over any semiring: y = A ⊕.⊗ x
+    Mxv(Mxv),
+}
+
+#[derive(Args)]
+pub(crate) struct Kronecker {
+    /// Left matrix: a file, or gen:NAME
+    a: String,
+    /// Right matrix [default: the left one]
+    b: Option<String>,
+    /// Operator ∘: a name, or a formula of a and b: "a + 2*b"
+    #[arg(long, value_name = "OP", default_value = "times")]
+    op: String,
+    #[command(flatten)]
+    common: Common,
+}
+
+#[derive(Args)]
+pub(crate) struct Mxv {
+    /// Matrix: a file, or gen:NAME
+    a: String,
+    /// Vector: a matrix of one row or one column
+    x: String,
+    /// Semiring: a name that `sparring semirings` lists, or formulas: "min, a + 2*b"
+    #[arg(long, value_name = "RING", default_value = "plus_times")]
+    semiring: String,
+    /// Multiply Aᵀ with the vector
+    #[arg(long)]
+    transpose: bool,
+    #[command(flatten)]
+    common: Common,
+}
+
+impl Run for Products {
+    fn common(&self) -> &Common {
+        match self {
+            Self::Kronecker(Kronecker { common, .. }) | Self::Mxv(Mxv { common, .. }) => common,
+        }
+    }
+    fn operands(&self) -> Vec<&str> {
+        match self {
+            Self::Kronecker(of) => [Some(&*of.a), of.b.as_deref()].into_iter().flatten().collect(),
+            Self::Mxv(mxv) => vec![&mxv.a, &mxv.x],
+        }
+    }
+    fn is_vector(&self, k: usize) -> bool {
+        k == 1 && matches!(self, Self::Mxv(_))
+    }
+    fn operator(&self) -> &str {
+        match self {
+            Self::Kronecker(of) => &of.op,
+            Self::Mxv(mxv) => &mxv.semiring,
+        }
+    }
+    fn compute(&self, on: &Loaded<'_>) -> sparring::Result<Object> {
+        let (machine, a, ty) = (on.machine, on.a(), on.ty);
+        match self {
+            Self::Kronecker(of) => {
+                let op = BinaryOp::new(&of.op, ty)?;
+                on.matrix(machine.call(Op::Pairs(Pairing::Kronecker, &op), (a, on.b())))
+            }
+            Self::Mxv(mxv) => {
+                let (ring, x) = (Semiring::new(&mxv.semiring, ty)?, on.b().to_vector()?);
+                on.vector(if mxv.transpose {
+                    machine.call(Op::Vxm(&ring), (&x, a))
+                } else {
+                    machine.call(Op::Mxv(&ring), (a, &x))
+                })
+            }
+        }
+    }
+}
