@@ -28,7 +28,7 @@
  *   a file: the system's refusal; what is in it            SPARRING_IO; SPARRING_PARSE
  *
  * Handles: SparringDevice, SparringMatrix, SparringVector, SparringScalar, SparringSemiring, SparringBinaryOp,
- * SparringUnaryOp, SparringMonoid, SparringPlan, SparringArrays, SparringIndex, SparringLabels, SparringTensor,
+ * SparringUnaryOp, SparringMonoid, SparringPlan, SparringArrays, SparringIndex, SparringLabels, SparringBytes, SparringTensor,
  * SparringMttkrp and SparringEinsumPlan are seen by pointer only, and the pointer is no address. A handle that was
  * freed, is of another kind or is no handle at all is told from a live one without touching memory: SPARRING_INVALID_HANDLE. NULL is
  * SPARRING_NULL_POINTER, but may be freed.
@@ -42,7 +42,7 @@
  *   SparringPlan    never changes;
  *   SparringTensor  never changes;
  *   SparringSemiring, SparringBinaryOp, SparringUnaryOp, SparringMonoid  never change either;
- *   SparringMttkrp, SparringEinsumPlan, SparringIndex, SparringLabels  nor do these;
+ *   SparringMttkrp, SparringEinsumPlan, SparringIndex, SparringLabels, SparringBytes  nor do these;
  *   SparringMatrix, SparringVector, SparringScalar  change where a call says that it writes them: one that reads them
  *                   meanwhile sees the old entries or waits for the new ones, never half of them.
  * Only pointers lent by sparring_matrix_borrow and sparring_arrays_new ask for care, as is said there.
@@ -490,6 +490,9 @@ typedef struct SparringArrays SparringArrays;
 
 /// z = a ∘ b for values of given types, read and compiled once. Threads of yours may share one.
 typedef struct SparringBinaryOp SparringBinaryOp;
+
+/// Bytes that a call made. Threads of yours may share them.
+typedef struct SparringBytes SparringBytes;
 
 /// Where operations run: the processor with its threads, or a GPU; and a memory budget. Threads of yours may share one.
 typedef struct SparringDevice SparringDevice;
@@ -1189,6 +1192,32 @@ SparringStatus sparring_labels_ids(const SparringLabels *labels,
 
 /// Frees labels; NULL is allowed.
 SparringStatus sparring_labels_free(SparringLabels *labels);
+
+/// The matrix as bytes, of a stated format with a version and a check, which sparring_matrix_deserialize reads, also in
+/// another process, on another machine and by a later version. One on a GPU is downloaded. `*bytes` gets the handle, NULL
+/// on failure; free it with sparring_bytes_free.
+SparringStatus sparring_matrix_serialize(const SparringMatrix *matrix,
+                                         SparringBytes **bytes);
+
+/// The vector as bytes, as sparring_matrix_serialize makes them of a matrix.
+SparringStatus sparring_vector_serialize(const SparringVector *vector, SparringBytes **bytes);
+
+/// Where the bytes are, and how many: good until sparring_bytes_free.
+SparringStatus sparring_bytes_get(const SparringBytes *bytes, const void **data, uint64_t *len);
+
+/// Frees bytes; NULL is allowed.
+SparringStatus sparring_bytes_free(SparringBytes *bytes);
+
+/// The matrix that sparring_matrix_serialize made `len` bytes of, whatever its type, in the processor's memory. Bytes
+/// that are cut, damaged, of another version or of something else are SPARRING_PARSE, with the place. No size in them is
+/// trusted: memory is taken as bytes come. `*matrix` gets the handle, NULL on failure; free it with
+/// sparring_matrix_free.
+SparringStatus sparring_matrix_deserialize(const void *data,
+                                           uint64_t len,
+                                           SparringMatrix **matrix);
+
+/// The vector that sparring_vector_serialize made `len` bytes of, as sparring_matrix_deserialize.
+SparringStatus sparring_vector_deserialize(const void *data, uint64_t len, SparringVector **vector);
 
 /// Number of semirings that sparring_mxm knows by name.
 uint64_t sparring_semiring_count(void);

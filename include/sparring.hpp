@@ -178,6 +178,19 @@ std::string text(SparringStatus (*function)(const Raw *, char *, std::uint64_t, 
     return found;
 }
 
+/// The bytes that a function makes.
+template <class Raw>
+std::vector<std::uint8_t> serialized(SparringStatus (*function)(const Raw *, SparringBytes **), const Raw *raw)
+{
+    const Handle<SparringBytes, sparring_bytes_free> bytes(
+        make<SparringBytes>([=](SparringBytes **out) { return function(raw, out); }));
+    const void *data = nullptr;
+    std::uint64_t len = 0;
+    check(sparring_bytes_get(bytes.get(), &data, &len));
+    const auto *first = static_cast<const std::uint8_t *>(data);
+    return std::vector<std::uint8_t>(first, first + len);
+}
+
 /// A callable as the context of a function of C. What it throws ends the program (std::terminate): nothing may pass
 /// through the library.
 template <class F> struct Callable {
@@ -542,6 +555,14 @@ public:
     {
         check(sparring_matrix_write_file(device.get(), format, get(), labels ? labels->get() : nullptr, path));
     }
+    /// As bytes, for deserialize() here or in another process.
+    std::vector<std::uint8_t> serialize() const { return detail::serialized(sparring_matrix_serialize, get()); }
+    static Matrix deserialize(Span<std::uint8_t> bytes)
+    {
+        return Matrix(detail::make<SparringMatrix>([&](SparringMatrix **out) {
+            return sparring_matrix_deserialize(bytes.data(), bytes.size(), out);
+        }));
+    }
     Matrix dup() const
     {
         return Matrix(
@@ -655,6 +676,14 @@ public:
     {
         return Vector(detail::make<SparringVector>(
             [&](SparringVector **out) { return sparring_vector_cast(get(), type, 0, out); }));
+    }
+    /// As bytes, for deserialize() here or in another process.
+    std::vector<std::uint8_t> serialize() const { return detail::serialized(sparring_vector_serialize, get()); }
+    static Vector deserialize(Span<std::uint8_t> bytes)
+    {
+        return Vector(detail::make<SparringVector>([&](SparringVector **out) {
+            return sparring_vector_deserialize(bytes.data(), bytes.size(), out);
+        }));
     }
     void clear(const Device &device) { check(sparring_vector_clear(device.get(), get())); }
     /// Another length; entries beyond it are removed.

@@ -229,6 +229,23 @@ const OPERATIONS: &[(&str, Operation)] = &[
         Ok(Csr::from_unsorted(3, 4000, row_ptr, cols, values)?.nnz() as u64)
     }),
     ("Coo::to_csr", |x| Ok(x.coo.to_csr(Plus::new())?.nnz() as u64)),
+    ("spmm by name", |x| {
+        WATCHED.set(false);
+        let (ones, a) = (vec![1.0; 4 * x.a.ncols()], sparring::runtime::Matrix::from(x.a.clone()));
+        let ring = Semiring::new("min_plus", Type::F64)?;
+        let cpu = Machine::from(Cpu::new());
+        // Its loops are made by the first call, and stay.
+        cpu.spmm(&ring, &a, Slice::of(&ones), 4).eval()?;
+        WATCHED.set(true);
+        Ok(cpu.spmm(&ring, &a, Slice::of(&ones), 4).eval()?.len() as u64)
+    }),
+    ("Csr::deserialize", |x| {
+        WATCHED.set(false);
+        let mut bytes = vec![];
+        x.a.serialize(&mut bytes)?;
+        WATCHED.set(true);
+        Ok(Csr::<f64>::deserialize(&mut &bytes[..])?.nnz() as u64)
+    }),
     ("transpose", |x| Ok(x.a.transpose(&Threads::current())?.nnz() as u64)),
     ("to_dense", |x| Ok(x.a.to_dense(&Threads::current(), 0.0)?.values().len() as u64)),
     ("map", |x| Ok(x.a.map(|y| y * 2.0)?.nnz() as u64)),

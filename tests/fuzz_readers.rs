@@ -20,8 +20,11 @@ use sparring::io::{
     parse_dimacs_with, parse_edges_with, parse_mat_with, parse_metis_with, parse_npy_array_with, parse_npy_with,
     parse_npz_with, parse_svmlight_with, write_csv_to, write_npy_to, write_npz_to, write_svmlight_to,
 };
+use sparring::num_complex::Complex;
 use sparring::par::Threads;
-use sparring::{Csr, Error, Result};
+use sparring::runtime;
+use sparring::sparse::HyperCsr;
+use sparring::{Csr, Error, Result, Vector};
 
 const FIXED_ROUNDS: u64 = 20_000;
 
@@ -314,4 +317,113 @@ fn mutated_arrays_do_not_panic() {
         }
     }
     assert!(accepted * 20 > FIXED_ROUNDS, "{accepted} accepted");
+}
+
+/// Serialized matrices and vectors of every form.
+fn serialized() -> Vec<Vec<u8>> {
+    let mut all = vec![vec![]; 7];
+    let rows = Csr::<f64>::from_unsorted(3, 4, vec![0, 2, 2, 4], vec![3, 0, 1, 2], vec![1.0, -0.0, f64::NAN, 3.0]);
+    rows.unwrap().serialize(&mut all[0]).unwrap();
+    let few =
+        HyperCsr::new(1 << 31, vec![7, 1 << 30], Csr::<i8>::new(2, 9, vec![0, 1, 2], vec![8, 0], vec![-1, 2]).unwrap());
+    Csr::try_from(few.unwrap()).unwrap().serialize(&mut all[1]).unwrap();
+    Csr::<bool, u64>::new(1, 2, vec![0, 2], vec![0, 1], vec![true, false]).unwrap().serialize(&mut all[2]).unwrap();
+    Vector::<u16>::new(9, vec![2, 8], vec![1, 2]).unwrap().serialize(&mut all[3]).unwrap();
+    Vector::<Complex<f32>>::full(vec![Complex::new(1.0, -2.0); 3]).unwrap().serialize(&mut all[4]).unwrap();
+    Csr::<i64>::constant((2, 3), 7).unwrap().serialize(&mut all[5]).unwrap();
+    Vector::<bool>::full(vec![true, false]).unwrap().serialize(&mut all[6]).unwrap();
+    all
+}
+
+/// What bytes hold by name, and the same bytes written again; a matrix or a vector.
+fn deserialized(mut bytes: &[u8]) -> Result<Vec<u8>> {
+    let mut again = vec![];
+    if bytes.starts_with(b"SPARRVEC") {
+        runtime::Vector::deserialize(&mut bytes)?.serialize(&mut again)?;
+    } else {
+        runtime::Matrix::deserialize(&mut bytes)?.serialize(&mut again)?;
+    }
+    Ok(again)
+}
+
+/// Puts the right check behind changed bytes.
+fn repaired(mut bytes: Vec<u8>) -> Vec<u8> {
+    if let Some(body) = bytes.len().checked_sub(8) {
+        let fold = |z: u64, &byte: &u8| (z ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3);
+        let check = bytes[..body].iter().fold(0xcbf2_9ce4_8422_2325, fold);
+        bytes[body..].copy_from_slice(&check.to_le_bytes());
+    }
+    bytes
+}
+
+#[test]
+fn mutated_serializations_do_not_panic() {
+    let seeds = serialized();
+    for seed in &seeds {
+        // Columns of 8 bytes come back as 4.
+        let again = deserialized(seed).unwrap();
+        assert!(again == *seed || seed[12] == 8, "{}", seed.escape_ascii());
+        assert_eq!(deserialized(&again).unwrap(), again);
+        assert_eq!(&repaired(seed.clone()), seed);
+    }
+    let mut accepted = 0;
+    for round in 0..FIXED_ROUNDS {
+        let random = &mut Rng(round);
+        let seed = seeds[random.below(seeds.len())].clone();
+        let input = mutated(random, seed, false);
+        let input = if random.below(4) > 0 { repaired(input) } else { input };
+        match catch_unwind(AssertUnwindSafe(|| {
+            deserialized(&input).map(|again| deserialized(&again).unwrap() == again)
+        })) {
+            Ok(Ok(same)) => {
+                assert!(same, "{}", input.escape_ascii());
+                accepted += 1;
+            }
+            Ok(Err(e)) => assert!(!matches!(e, Error::OutOfMemory { .. }), "{e}: {}", input.escape_ascii()),
+            Err(_) => panic!("round {round}: {}", input.escape_ascii()),
+        }
+    }
+    assert!(accepted * 20 > FIXED_ROUNDS, "{accepted} accepted");
+}
+
+#[test]
+fn damaged_serializations_are_told_with_numbers() {
+    let seeds = serialized();
+    let [matrix, few, vector, full] = [0, 1, 3, 4].map(|k| &seeds[k]);
+    let with = |seed: &[u8], at: usize, bytes: &[u8]| {
+        let mut changed = seed.to_vec();
+        changed[at..at + bytes.len()].copy_from_slice(bytes);
+        changed
+    };
+    let huge = |seed: &[u8], at: usize| repaired(with(seed, at, &(u64::MAX >> 1).to_le_bytes()));
+    for (bytes, says) in [
+        (matrix[..50].to_vec(), "the file ends at byte 50, in the number of entries: 6 more are expected"),
+        (with(matrix, 0, b"x"), "the file does not begin as a matrix does"),
+        (with(matrix, 8, &[9]), "version 9, this library reads version 1"),
+        (repaired(with(matrix, 12, &[5])), "indices of 5 bytes, not 4 or 8"),
+        (repaired(with(matrix, 13, &[2])), "form 2, 0, 0; known are 0 and 1"),
+        (repaired(with(matrix, 16, b"f63")), "values of the type \"f63\""),
+        (huge(matrix, 32), "in the row pointers"),
+        (huge(matrix, 40), "9223372036854775807 does not fit, the largest possible is 4294967295"),
+        (huge(matrix, 48), "in the indices"),
+        (repaired(with(matrix, 64, &[9])), "a row pointer is 9, there are 4 entries"),
+        (repaired(with(matrix, 88, &[200])), "an index is 200, of a dimension of 4"),
+        (with(matrix, 110, &[1]), "the file is damaged: its check is 0x"),
+        (huge(few, 56), "stored rows, of 2147483648"),
+        (repaired(with(few, 64, &[0, 0, 0, 0x70])), "follows"),
+        (huge(vector, 40), "entries, of 9 places"),
+        (huge(full, 32), "3 entries, of 9223372036854775807 places"),
+        (repaired(with(&huge(full, 32), 40, &(u64::MAX >> 1).to_le_bytes())), "in the values"),
+        (repaired(with(&seeds[6], 48, &[3])), "a value is 3, no bool"),
+    ] {
+        let e = deserialized(&bytes).unwrap_err().to_string();
+        assert!(e.contains(says), "{e}, expected {says}");
+    }
+    let e = Csr::<f32>::deserialize(&mut &matrix[..]).unwrap_err().to_string();
+    assert!(e.contains("its values are f64, asked for as f32"), "{e}");
+    // Several follow one another.
+    let mut two: &[u8] = &[&vector[..], full].concat();
+    assert_eq!(Vector::<u16>::deserialize(&mut two).unwrap().nnz(), 2);
+    assert_eq!(Vector::<Complex<f32>>::deserialize(&mut two).unwrap().as_full().unwrap()[2], Complex::new(1.0, -2.0));
+    assert!(two.is_empty());
 }

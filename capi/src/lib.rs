@@ -9,7 +9,7 @@
 //! - [`memory`]: arrays and text across the border, the home of the crate's `unsafe`;
 //! - [`types`]: the types of values; [`sparse`]: what matrices and vectors have in common;
 //! - [`operation`]: C⟨M⟩ ⊙= T, the one function behind the doors of [`operations`], [`assign`] and [`parts`];
-//! - [`device`], [`explain`], [`matrix`], [`vector`], [`scalar`], [`arrays`], [`foreign`], [`matrix_market`], [`files`],
+//! - [`device`], [`explain`], [`matrix`], [`vector`], [`scalar`], [`arrays`], [`foreign`], [`matrix_market`], [`files`], [`serialize`],
 //!   [`semirings`], [`operators`], [`functions`], [`mxm`], [`mxm_with`], [`dense`], [`triangles`], [`distances`], [`mod@index`],
 //!   [`tensor`], [`mttkrp`], [`cp`], [`einsum`]: the functions.
 
@@ -46,6 +46,7 @@ pub mod operators;
 pub mod parts;
 pub mod scalar;
 pub mod semirings;
+pub mod serialize;
 pub(crate) mod sparse;
 pub mod status;
 pub mod tensor;

@@ -5,7 +5,7 @@
 use std::path::Path;
 
 /// The sources with items for C, in the order of the header.
-const SOURCES: [&str; 30] = [
+const SOURCES: [&str; 31] = [
     "status",
     "guard",
     "handle",
@@ -19,6 +19,7 @@ const SOURCES: [&str; 30] = [
     "foreign",
     "matrix_market",
     "files",
+    "serialize",
     "semirings",
     "operators",
     "functions",

@@ -264,6 +264,18 @@ impl<'a> Slice<'a> {
     pub fn as_ptr(&self) -> *const u8 {
         self.at
     }
+    /// Copies the bytes of values, which are numbers, from number `start` on, as many as fill `to`: little-endian.
+    /// # Panics
+    /// If they are structs, or `to` is no whole number of values that are there.
+    pub(crate) fn copy_le_bytes(&self, start: usize, to: &mut [u8]) {
+        let size = self.ty.size();
+        assert!(!matches!(self.ty, Type::Struct(_)) && to.len().is_multiple_of(size));
+        let part = self.part(start..start + to.len() / size);
+        // SAFETY: 1. the part has as many bytes, all of them set, because numbers have none between; 2. `to` is borrowed
+        // to be replaced, so the two do not overlap.
+        unsafe { to.as_mut_ptr().copy_from_nonoverlapping(part.at, to.len()) };
+        little_endian(self.ty, to);
+    }
     /// Field `index` of the structs, as an array with gaps.
     /// # Panics
     /// If they are no structs, or have no such field.
@@ -275,6 +287,14 @@ impl<'a> Slice<'a> {
     /// The values as an array without gaps, of which a single one may stand for all.
     pub(crate) fn strided(&self) -> Strided<'a> {
         Strided { ty: self.ty, at: self.at, step: self.ty.size(), len: self.len, of: PhantomData }
+    }
+}
+
+/// Turns the bytes of numbers in the order of this machine into those in little-endian order, or back.
+fn little_endian(ty: Type, bytes: &mut [u8]) {
+    let parts = if matches!(ty, Type::ComplexF32 | Type::ComplexF64) { 2 } else { 1 };
+    if cfg!(target_endian = "big") {
+        bytes.chunks_exact_mut(ty.size() / parts).for_each(<[u8]>::reverse);
     }
 }
 
@@ -378,6 +398,24 @@ impl<'a> SliceMut<'a> {
         // do not overlap;
         // 3. what is copied are values, so what stands there after are values.
         unsafe { self.at.copy_from_nonoverlapping(values.at, self.len * self.ty.size()) };
+    }
+    /// Replaces the values, which are numbers, by those of these bytes, little-endian; the bytes are scratch afterwards.
+    /// # Errors
+    /// The place of a byte that is no bool; the values are as they were.
+    /// # Panics
+    /// If they are structs, or there are not as many bytes.
+    pub(crate) fn set_le_bytes(&mut self, bytes: &mut [u8]) -> Result<(), usize> {
+        assert!(!matches!(self.ty, Type::Struct(_)) && bytes.len() == self.len * self.ty.size());
+        if self.ty == Type::Bool
+            && let Some(at) = bytes.iter().position(|&byte| byte > 1)
+        {
+            return Err(at);
+        }
+        little_endian(self.ty, bytes);
+        // SAFETY: 1. as many bytes; 2. the values are borrowed to be replaced, so the two do not overlap; 3. any bytes are
+        // a number, and those of bools were looked at.
+        unsafe { self.at.copy_from_nonoverlapping(bytes.as_ptr(), bytes.len()) };
+        Ok(())
     }
     /// Copies the values of a range to those from `to` on; the two may overlap.
     /// # Panics

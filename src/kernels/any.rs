@@ -34,17 +34,6 @@ pub(crate) fn fill_any(
     })
 }
 
-/// `len` zeros of a type of numbers, as a vector of it.
-/// # Errors
-/// [`Error::OutOfMemory`]; [`Error::Unsupported`] for structs.
-#[cfg(any(feature = "cuda", test))]
-pub(crate) fn zeros_any(ty: Type, len: usize) -> Result<Array> {
-    with_type!(ty, T => Ok(Array::of(crate::par::filled(len, T::ZERO, "values")?)), Err(Error::Unsupported {
-        what: format!("zeros of {ty}"),
-        why: "its values are numbers".into(),
-    }))
-}
-
 /// What makes values one after the other, of items that it lists.
 ///
 /// It has no word but the first and those that `write` wrote: it is written for every type of word, and a [`Word`]

@@ -34,8 +34,6 @@ mod two_steps;
 mod typed;
 mod vectors;
 
-#[cfg(any(feature = "cuda", test))]
-pub(crate) use any::zeros_any;
 pub(crate) use any::{Listing, Write, fill_any, listed_any};
 pub(crate) use blocks::{fill, fill_found, fill_words};
 pub(crate) use by_formula::{Operand, numeric_by_formula, refill_by_formula, with_type};

@@ -1,6 +1,7 @@
 //! A matrix of any type of values, wherever it is.
 
 use std::any::Any;
+use std::io::Write;
 use std::sync::Arc;
 
 use super::cast::{cast, wrapping_cast};
@@ -42,6 +43,7 @@ trait Held: Any + Send + Sync + std::fmt::Debug {
     fn moved(&self, threads: &Threads, how: Move<'_>) -> Result<Matrix>;
     /// Another handle of the same matrix.
     fn another(&self) -> Arc<dyn Held>;
+    fn serialize(&self, to: &mut dyn Write) -> Result<()>;
     /// The places of the entries, in the form that they have.
     fn structure(&self) -> Result<MatrixPattern>;
     /// Puts an entry, a single value of its type, at (i, j) within its shape, or takes away the one that is there.
@@ -98,6 +100,9 @@ impl<T: Value> Held for Csr<T> {
     }
     fn another(&self) -> Arc<dyn Held> {
         Arc::new(self.clone())
+    }
+    fn serialize(&self, to: &mut dyn Write) -> Result<()> {
+        Csr::serialize(self, to)
     }
     fn structure(&self) -> Result<MatrixPattern> {
         Ok(self.settled()?.matrix_pattern())
@@ -312,6 +317,10 @@ impl Matrix {
             *held = held.another();
         }
         Arc::get_mut(held).ok_or_else(|| elsewhere("matrix"))
+    }
+    /// Writes a matrix of this memory.
+    pub(super) fn write_to(&self, to: &mut dyn Write) -> Result<()> {
+        self.held()?.serialize(to)
     }
     /// The places of the entries, in the form that they have.
     pub(super) fn structure(&self) -> Result<MatrixPattern> {

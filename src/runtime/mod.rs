@@ -55,6 +55,7 @@ mod product;
 mod remote;
 mod scalar;
 mod semiring;
+mod serialize;
 mod spmm;
 mod vector;
 mod write;

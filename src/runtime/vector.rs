@@ -1,6 +1,7 @@
 //! A vector of any type of values, wherever it is.
 
 use std::any::Any;
+use std::io::Write;
 use std::sync::Arc;
 
 use super::cast::{check_held, wrapping_cast};
@@ -39,6 +40,7 @@ trait Held: Any + Send + Sync + std::fmt::Debug {
     fn view(&self) -> View<'_>;
     /// Another handle of the same vector.
     fn another(&self) -> Arc<dyn Held>;
+    fn serialize(&self, to: &mut dyn Write) -> Result<()>;
     fn retain(&mut self, mask: MaskSpec<'_, VectorPattern>) -> Result<()>;
     fn put(&mut self, threads: &Threads, t: View<'_>, combine: Option<&Combine<'_>>) -> Result<()>;
 }
@@ -48,6 +50,9 @@ impl<T: Value> Held for crate::Vector<T> {
     }
     fn another(&self) -> Arc<dyn Held> {
         Arc::new(self.clone())
+    }
+    fn serialize(&self, to: &mut dyn Write) -> Result<()> {
+        crate::Vector::serialize(self, to)
     }
     fn retain(&mut self, mask: MaskSpec<'_, VectorPattern>) -> Result<()> {
         crate::Vector::retain(self, mask)
@@ -106,6 +111,10 @@ impl Vector {
     /// As the operations of the processor take it.
     pub(super) fn view(&self) -> Result<View<'_>> {
         Ok(self.held()?.view())
+    }
+    /// Writes a vector of this memory.
+    pub(super) fn write_to(&self, to: &mut dyn Write) -> Result<()> {
+        self.held()?.serialize(to)
     }
     /// To be written in place; what is written and another owner shares is copied then.
     fn held_mut(&mut self) -> Result<&mut dyn Held> {

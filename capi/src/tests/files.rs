@@ -6,6 +6,7 @@ use super::*;
 use crate::matrix_market::{
     SparringReadOptions, SparringWriteOptions, sparring_matrix_read, sparring_matrix_read_with, sparring_matrix_write,
 };
+use crate::serialize::*;
 
 const TEXT: &str = "%%MatrixMarket matrix coordinate integer symmetric\n3 3 3\n2 1 5\n3 3 0\n3 2 -2\n";
 
@@ -144,4 +145,46 @@ fn wrong_files_are_refused() {
     refused(unsafe { sparring_matrix_read(null(), ty, c"x".as_ptr(), &mut m) }, SPARRING_NULL_POINTER);
     refused(unsafe { sparring_matrix_read(cpu, ty, c"x".as_ptr(), null_mut()) }, SPARRING_NULL_POINTER);
     ok(sparring_device_free(cpu));
+}
+
+#[test]
+fn matrices_and_vectors_become_bytes_and_come_back() {
+    let (a, v) = (small(), vector(SPARRING_U8, 9, &[3, 7], &[5u8, 6]));
+    let (mut of_a, mut of_v) = (null_mut(), null_mut());
+    ok(unsafe { sparring_matrix_serialize(a, &mut of_a) });
+    ok(unsafe { sparring_vector_serialize(v, &mut of_v) });
+    let bytes = |of: *const SparringBytes| {
+        let (mut data, mut len) = (null(), 0);
+        ok(unsafe { sparring_bytes_get(of, &mut data, &mut len) });
+        unsafe { std::slice::from_raw_parts(data.cast::<u8>(), len as usize) }.to_vec()
+    };
+    let (of_matrix, of_vector) = (bytes(of_a), bytes(of_v));
+    ok(sparring_bytes_free(of_a));
+    ok(sparring_bytes_free(of_v));
+    refused(unsafe { sparring_bytes_get(of_a, &mut null(), &mut 0) }, SPARRING_INVALID_HANDLE);
+    let (mut b, mut w) = (null_mut(), null_mut());
+    let matrix = |bytes: &[u8], b: &mut *mut SparringMatrix| unsafe {
+        sparring_matrix_deserialize(bytes.as_ptr().cast(), bytes.len() as u64, b)
+    };
+    ok(matrix(&of_matrix, &mut b));
+    ok(unsafe { sparring_vector_deserialize(of_vector.as_ptr().cast(), of_vector.len() as u64, &mut w) });
+    assert_eq!((copy::<f64>(b), entries::<u8>(w)), (copy::<f64>(a), entries::<u8>(v)));
+    let mut none = null_mut();
+    let said = refused(matrix(&of_matrix[..60], &mut none), SPARRING_PARSE);
+    assert!(said.contains("the file ends at byte 60, in the row pointers"), "{said}");
+    assert!(refused(matrix(&of_vector, &mut none), SPARRING_PARSE).contains("does not begin as a matrix does"));
+    let mut longer = of_matrix.clone();
+    longer.push(0);
+    let (said, len) = (refused(matrix(&longer, &mut none), SPARRING_ARGUMENT), of_matrix.len());
+    assert_eq!(said, format!("len: {}, but what is serialized ends after {len} bytes", len + 1));
+    refused(unsafe { sparring_matrix_deserialize(null(), 1, &mut none) }, SPARRING_NULL_POINTER);
+    refused(unsafe { sparring_matrix_deserialize(null(), 0, &mut none) }, SPARRING_PARSE);
+    refused(unsafe { sparring_matrix_serialize(a, null_mut()) }, SPARRING_NULL_POINTER);
+    assert!(none.is_null());
+    for m in [a, b] {
+        ok(sparring_matrix_free(m));
+    }
+    for v in [v, w] {
+        ok(sparring_vector_free(v));
+    }
 }

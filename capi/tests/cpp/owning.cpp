@@ -219,6 +219,12 @@ static void files(const std::string &folder)
     EXPECT(refused(SPARRING_ARGUMENT, [&] { Matrix::read(cpu, SPARRING_MAT, 0, "x.mat", options); }) ==
            "options.columns: SPARRING_MAT has no option columns");
     std::remove(path.c_str());
+
+    auto bytes = a.serialize();
+    EXPECT((Matrix::deserialize(bytes).csr<double>().values == std::vector<double>{1, 2, 3}));
+    EXPECT(Vector::deserialize(Vector::from_dense<float>({1, 2}).serialize()).size() == 2);
+    bytes.pop_back();
+    EXPECT(refused(SPARRING_PARSE, [&] { Matrix::deserialize(bytes); }).find("1 more") != std::string::npos);
 }
 
 static void errors()

@@ -23,136 +23,23 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::NeighbourIndex;
-use crate::algebra::Type;
+use crate::algebra::{Slice, Type};
 use crate::distance::any::AnyMetric;
 use crate::distance::float::Float;
 use crate::distance::measure::Measure;
 use crate::distance::options::{Options, Precision};
-use crate::par::{Threads, out_of_memory};
+use crate::par::Threads;
 use crate::replace::write_file;
+use crate::sparse::framed::{In, Kind, Out};
 use crate::{Csr, Error, Index, Result};
 
-const MAGIC: &[u8; 8] = b"SPARRIDX";
-const VERSION: u32 = 1;
+const INDEX: Kind = Kind { magic: b"SPARRIDX", version: 1, name: "an index" };
 /// A name or formula is no longer.
 const NAME: u64 = 1 << 16;
-/// Bytes that are read or written at a time.
-const PIECE: usize = 1 << 16;
 
 const ENTRIES_TYPE: u8 = 1;
 const UNCHECKED: u8 = 2;
 const PARAMETER: u8 = 4;
-
-/// FNV-1a.
-struct Check(u64);
-
-impl Check {
-    fn new() -> Self {
-        Self(0xcbf2_9ce4_8422_2325)
-    }
-    fn take(&mut self, bytes: &[u8]) {
-        for &byte in bytes {
-            self.0 = (self.0 ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
-        }
-    }
-}
-
-fn io(e: std::io::Error) -> Error {
-    Error::Io { path: "an index".into(), source: e }
-}
-
-/// What is wrong with byte number `at`, as if the file were one line.
-fn wrong(at: u64, message: String) -> Error {
-    Error::Parse { file: "an index".into(), line: 1, column: at + 1, message }
-}
-
-/// Writes, and checks what is written.
-struct Out<'a> {
-    to: &'a mut dyn Write,
-    check: Check,
-}
-
-impl Out<'_> {
-    fn bytes(&mut self, bytes: &[u8]) -> Result<()> {
-        self.check.take(bytes);
-        self.to.write_all(bytes).map_err(io)
-    }
-    fn number(&mut self, x: u64) -> Result<()> {
-        self.bytes(&x.to_le_bytes())
-    }
-    /// Numbers of `width` bytes each.
-    fn numbers(&mut self, width: usize, all: impl Iterator<Item = u64>) -> Result<()> {
-        let (mut piece, mut filled) = ([0; PIECE], 0);
-        for x in all {
-            if filled + width > PIECE {
-                self.bytes(&piece[..filled])?;
-                filled = 0;
-            }
-            piece[filled..filled + width].copy_from_slice(&x.to_le_bytes()[..width]);
-            filled += width;
-        }
-        self.bytes(&piece[..filled])
-    }
-}
-
-/// Reads, and checks what is read.
-struct In<'a> {
-    from: &'a mut dyn Read,
-    check: Check,
-    /// Bytes read so far.
-    at: u64,
-}
-
-impl In<'_> {
-    fn bytes(&mut self, to: &mut [u8], what: &str) -> Result<()> {
-        let mut done = 0;
-        while done < to.len() {
-            match self.from.read(&mut to[done..]) {
-                Ok(0) => {
-                    let (at, missing) = (self.at + done as u64, to.len() - done);
-                    return Err(wrong(
-                        at,
-                        format!("the file ends at byte {at}, in the {what}: {missing} more are expected"),
-                    ));
-                }
-                Ok(n) => done += n,
-                Err(e) if e.kind() == std::io::ErrorKind::Interrupted => {}
-                Err(e) => return Err(io(e)),
-            }
-        }
-        self.at += to.len() as u64;
-        self.check.take(to);
-        Ok(())
-    }
-    fn number(&mut self, what: &str) -> Result<u64> {
-        let mut bytes = [0; 8];
-        self.bytes(&mut bytes, what)?;
-        Ok(u64::from_le_bytes(bytes))
-    }
-    /// `count` numbers of `width` bytes; memory is taken as they come, so a count that lies costs none.
-    fn numbers<T>(
-        &mut self,
-        width: usize,
-        count: u64,
-        what: &'static str,
-        of: impl Fn(u64, u64) -> Result<T>,
-    ) -> Result<Vec<T>> {
-        let (mut all, mut left) = (Vec::new(), count);
-        let mut piece = [0; PIECE];
-        while left > 0 {
-            let here = left.min((PIECE / width) as u64) as usize;
-            self.bytes(&mut piece[..here * width], what)?;
-            all.try_reserve(here).map_err(|_| out_of_memory::<T>(what, all.len() + here))?;
-            for (n, bytes) in piece[..here * width].chunks_exact(width).enumerate() {
-                let mut x = [0; 8];
-                x[..width].copy_from_slice(bytes);
-                all.push(of(self.at - ((here - n) * width) as u64, u64::from_le_bytes(x))?);
-            }
-            left -= here as u64;
-        }
-        Ok(all)
-    }
-}
 
 impl<T: Float, I: Index> NeighbourIndex<T, I> {
     /// Writes the index: what it was made from, a version, a check. The format is told in the source,
@@ -201,14 +88,11 @@ pub(crate) fn write<T: Float, I: Index>(
         return Err(Error::Unsupported { what, why });
     };
     let Options { normalize, precision, unchecked, .. } = *options;
-    let mut out = Out { to, check: Check::new() };
-    out.bytes(MAGIC)?;
-    out.bytes(&VERSION.to_le_bytes())?;
     let flag = |set: bool, flag: u8| if set { flag } else { 0 };
     let flags =
         flag(precision == Precision::Entries, ENTRIES_TYPE) | flag(unchecked, UNCHECKED) | flag(p.is_some(), PARAMETER);
     let normalize = normalize.map_or(0, |wanted| 1 + u8::from(wanted));
-    out.bytes(&[size_of::<T>() as u8, size_of::<I>() as u8, normalize, flags])?;
+    let mut out = Out::new(to, INDEX, [size_of::<T>() as u8, size_of::<I>() as u8, normalize, flags])?;
     out.number(p.unwrap_or(0.0).to_bits())?;
     out.number(name.len() as u64)?;
     out.bytes(name.as_bytes())?;
@@ -216,14 +100,10 @@ pub(crate) fn write<T: Float, I: Index>(
     for size in [nrows, ncols, y.nnz()] {
         out.number(size as u64)?;
     }
-    out.numbers(8, y.row_ptr().iter().map(|&p| p as u64))?;
-    out.numbers(size_of::<I>(), y.col_idx().iter().map(|c| c.get() as u64))?;
-    let bits =
-        |x: &T| if size_of::<T>() == 4 { u64::from((x.as_f64() as f32).to_bits()) } else { x.as_f64().to_bits() };
-    out.numbers(size_of::<T>(), y.values().iter().map(bits))?;
-    let check = out.check.0;
-    out.number(check)?;
-    out.to.flush().map_err(io)
+    out.numbers(8, &mut y.row_ptr().iter().map(|&p| p as u64))?;
+    out.numbers(size_of::<I>(), &mut y.col_idx().iter().map(|c| c.get() as u64))?;
+    out.values(Slice::of(y.values()))?;
+    out.finish()
 }
 
 /// Has a file written, which is there when all of it is.
@@ -231,7 +111,7 @@ pub(crate) fn write_path(path: &Path, write: impl FnOnce(&mut dyn Write) -> Resu
     struct Stop(Error);
     impl From<std::io::Error> for Stop {
         fn from(e: std::io::Error) -> Self {
-            Self(io(e))
+            Self(INDEX.io(e))
         }
     }
     write_file(path, |to| write(to).map_err(Stop)).map_err(|Stop(e)| of_file(path, e))
@@ -239,17 +119,8 @@ pub(crate) fn write_path(path: &Path, write: impl FnOnce(&mut dyn Write) -> Resu
 
 /// Reads what an index is made from.
 pub(crate) fn read<T: Float, I: Index>(from: &mut dyn Read) -> Result<(AnyMetric, Options, Csr<T, I>)> {
-    let mut file = In { from, check: Check::new(), at: 0 };
-    let mut head = [0; 16];
-    file.bytes(&mut head, "head")?;
-    if &head[..8] != MAGIC {
-        return Err(wrong(0, "the file does not begin as an index does".into()));
-    }
-    let version = u32::from_le_bytes([head[8], head[9], head[10], head[11]]);
-    if version != VERSION {
-        return Err(wrong(8, format!("version {version}, this library reads version {VERSION}")));
-    }
-    let [value, column, normalize, flags] = [head[12], head[13], head[14], head[15]];
+    let (mut file, [value, column, normalize, flags]) = In::new(from, INDEX)?;
+    let wrong = |at, message| INDEX.wrong(at, message);
     if usize::from(value) != size_of::<T>() || usize::from(column) != size_of::<I>() {
         let (own_value, own_column) = (size_of::<T>(), size_of::<I>());
         return Err(wrong(
@@ -286,17 +157,9 @@ pub(crate) fn read<T: Float, I: Index>(from: &mut dyn Read) -> Result<(AnyMetric
     let columns = file.numbers(size_of::<I>(), nnz, "columns", |at, c| {
         if c < ncols { Ok(I::cast(c as usize)) } else { Err(wrong(at, format!("a column is {c}, there are {ncols}"))) }
     })?;
-    let of_bits = |_, x: u64| {
-        Ok(T::from_f64(if size_of::<T>() == 4 { f64::from(f32::from_bits(x as u32)) } else { f64::from_bits(x) }))
-    };
-    let values = file.numbers(size_of::<T>(), nnz, "values", of_bits)?;
-    let (found, said) = (file.check.0, file.number("check")?);
-    if found != said {
-        return Err(wrong(
-            file.at - 8,
-            format!("the file is damaged: its check is {said:#018x}, that of its bytes {found:#018x}"),
-        ));
-    }
+    let values = file.values(T::TYPE, nnz as usize, nnz as usize)?;
+    let values = values.into_vec::<T>().map_err(|_| wrong(12, "values of another type".into()))?;
+    file.finish()?;
     let p = (flags & PARAMETER != 0).then_some(p);
     let precision = if flags & ENTRIES_TYPE != 0 { Precision::Entries } else { Precision::Double };
     let unchecked = flags & UNCHECKED != 0;
@@ -307,23 +170,21 @@ pub(crate) fn read<T: Float, I: Index>(from: &mut dyn Read) -> Result<(AnyMetric
 
 /// Reads what an index is made from, from a file.
 pub(crate) fn read_path<T: Float, I: Index>(path: &Path) -> Result<(AnyMetric, Options, Csr<T, I>)> {
-    let file = std::fs::File::open(path).map_err(|e| of_file(path, io(e)))?;
+    let file = std::fs::File::open(path).map_err(|e| of_file(path, INDEX.io(e)))?;
     let mut file = std::io::BufReader::new(file);
     let found = read(&mut file).map_err(|e| of_file(path, e))?;
-    let end = file.stream_position().map_err(|e| of_file(path, io(e)))?;
-    if file.fill_buf().map_err(|e| of_file(path, io(e)))?.is_empty() {
+    let end = file.stream_position().map_err(|e| of_file(path, INDEX.io(e)))?;
+    if file.fill_buf().map_err(|e| of_file(path, INDEX.io(e)))?.is_empty() {
         return Ok(found);
     }
-    Err(of_file(path, wrong(end, "the file goes on behind the check, where an index ends".to_owned())))
+    Err(of_file(path, INDEX.wrong(end, "the file goes on behind the check, where an index ends".to_owned())))
 }
 
 /// The type of the values of an index in a file.
 pub(crate) fn type_of(path: &Path) -> Result<Type> {
-    let mut file = std::fs::File::open(path).map_err(|e| of_file(path, io(e)))?;
-    let mut head = [0; 16];
-    let mut bytes = In { from: &mut file, check: Check::new(), at: 0 };
-    bytes.bytes(&mut head, "head").map_err(|e| of_file(path, e))?;
-    Ok(if head[12] == 4 { Type::F32 } else { Type::F64 })
+    let mut file = std::fs::File::open(path).map_err(|e| of_file(path, INDEX.io(e)))?;
+    let (_, head) = In::new(&mut file, INDEX).map_err(|e| of_file(path, e))?;
+    Ok(if head[0] == 4 { Type::F32 } else { Type::F64 })
 }
 
 /// The error, with the file's name.

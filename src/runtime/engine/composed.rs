@@ -7,12 +7,13 @@ use std::sync::Arc;
 
 use super::{Call, Engine, Object, Op, Operand};
 use crate::algebra::Type;
-use crate::kernels::zeros_any;
+
 use crate::ops::Pairing;
 use crate::ops::by_formula;
 use crate::par::{Threads, collected, note, zeros};
 use crate::runtime::{BinaryOp, Matrix, Monoid, Scalar, Semiring, UnaryOp, Vector};
 use crate::sparse::IndexList;
+use crate::sparse::framed::zeros_any;
 use crate::spgemm::Options;
 use crate::{Error, Index, Pattern, Result};
 

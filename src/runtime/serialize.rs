@@ -1,0 +1,60 @@
+//! Matrices and vectors of types known at run time as bytes, in the format of [`Csr::serialize`](crate::Csr::serialize).
+
+use std::io::{Read, Write};
+
+use super::{Matrix, Vector};
+use crate::algebra::Type;
+use crate::kernels::with_type;
+use crate::sparse::{SerializedMatrix, SerializedVector};
+use crate::{Error, Result};
+
+fn unknown(ty: Type) -> Error {
+    Error::Unsupported { what: format!("serialized values of {ty}"), why: "they are numbers".into() }
+}
+
+impl Matrix {
+    /// Writes the matrix as bytes, in the format of [`Csr::serialize`](crate::Csr::serialize), which names the type; one on
+    /// a GPU is downloaded first.
+    /// ```
+    /// use sparring::{Csr, runtime::Matrix};
+    /// let a = Matrix::from(Csr::<i8>::new(1, 3, vec![0, 2], vec![0, 2], vec![-4, 5])?);
+    /// let mut bytes = vec![];
+    /// a.serialize(&mut bytes)?;
+    /// let b = Matrix::deserialize(&mut &bytes[..])?;
+    /// assert_eq!(b.csr::<i8>().unwrap().values(), [-4, 5]);
+    /// let error = Matrix::deserialize(&mut &bytes[..88]).unwrap_err().to_string();
+    /// assert!(error.contains("the file ends at byte 88, in the check: 2 more are expected"), "{error}");
+    /// # Ok::<(), sparring::Error>(())
+    /// ```
+    /// # Errors
+    /// Those of [`Csr::serialize`](crate::Csr::serialize) and of the machine.
+    pub fn serialize(&self, to: &mut dyn Write) -> Result<()> {
+        self.download()?.write_to(to)
+    }
+    /// Reads what [`serialize`](Self::serialize) wrote, whatever the type of its values, up to its end and no further.
+    /// # Errors
+    /// Those of [`Csr::deserialize`](crate::Csr::deserialize).
+    pub fn deserialize(from: &mut dyn Read) -> Result<Self> {
+        let made = SerializedMatrix::<u32>::read(from)?;
+        let ty = made.values.ty();
+        with_type!(ty, T => Ok(made.typed::<T>()?.into()), Err(unknown(ty)))
+    }
+}
+
+impl Vector {
+    /// Writes the vector as bytes, in the format of [`Vector::serialize`](crate::Vector::serialize); one on a GPU is
+    /// downloaded first.
+    /// # Errors
+    /// Those of [`Vector::serialize`](crate::Vector::serialize) and of the machine.
+    pub fn serialize(&self, to: &mut dyn Write) -> Result<()> {
+        self.download()?.write_to(to)
+    }
+    /// Reads what [`serialize`](Self::serialize) wrote, whatever the type of its values, up to its end and no further.
+    /// # Errors
+    /// Those of [`Vector::deserialize`](crate::Vector::deserialize).
+    pub fn deserialize(from: &mut dyn Read) -> Result<Self> {
+        let made = SerializedVector::<u32>::read(from)?;
+        let ty = made.values.ty();
+        with_type!(ty, T => Ok(made.typed::<T>()?.into()), Err(unknown(ty)))
+    }
+}
