@@ -85,8 +85,8 @@ template <class P> __device__ inline P lower_bound(const u32* keys, P from, P to
 }
 
 // The last i in [from, to] with starts[i] <= p, for starts that never decrease and starts[from] <= p: the row that
-// holds entry p, if they are row pointers.
-template <class P> __device__ inline u64 row_of(const P* starts, u64 from, u64 to, u64 p) {
+// holds entry p, if they are row pointers. P is a pointer, or anything else with an operator [].
+template <class P> __device__ inline u64 row_of(P starts, u64 from, u64 to, u64 p) {
   while (from < to) {
     const u64 middle = to - (to - from) / 2;
     if (starts[middle] <= p) from = middle; else to = middle - 1;
@@ -99,7 +99,7 @@ template <class P> __device__ inline u64 row_of(const P* starts, u64 from, u64 t
 struct Tile {
   u64 start, end, first_row, last_row;
 };
-template <class P> __device__ inline Tile tile_of(const P* row_ptr, u64 nrows, u64 nnz, u32 tile, u64* room) {
+template <class P> __device__ inline Tile tile_of(P row_ptr, u64 nrows, u64 nnz, u32 tile, u64* room) {
   Tile t;
   t.start = (u64)blockIdx.x * tile;
   t.end = t.start + tile < nnz ? t.start + tile : nnz;

@@ -364,12 +364,6 @@ const KNOWN: &[(&str, &str, &str, &str)] = &[
     ("src", "backend/parts.rs", "backend/mod.rs", "as of operations.rs: parts of matrices"),
     ("src", "backend/assemble.rs", "backend/mod.rs", "as of operations.rs: diagonals, blocks and repeated places"),
     ("src", "backend/aggregate.rs", "backend/mod.rs", "as of operations.rs: numbers of rows"),
-    (
-        "src",
-        "backend/selection.rs",
-        "backend/mod.rs",
-        "what a machine has no kernel for is made of other methods of `Backend`, which begins with that",
-    ),
     ("src", "backend/spmm.rs", "backend/mod.rs", "as of operations.rs: a product whose result is dense"),
     (
         "src",

@@ -2,12 +2,11 @@
 
 use std::marker::PhantomData;
 
-use super::container::{Container, Vectors};
+use super::container::Vectors;
 use super::operations::{Mask, flipped, masked};
 use super::{Backend, Operation, TransposeA};
-use crate::algebra::{Cast, ColIndex, Equal, Lor, Max, Min, Monoid, Num, Plus, Ring, Value, ValueEq};
+use crate::algebra::{Cast, Num, Plus, Value};
 use crate::op;
-use crate::spgemm::Options;
 use crate::{Index, Result};
 
 op! { /// a / b, the mean of b numbers whose sum is a.
@@ -83,21 +82,4 @@ impl<G, T: Value, M: Backend<I>, I: Index> TransposeA for AggregateRows<G, T, M,
     fn flip_a(&mut self) {
         self.flip = !self.flip;
     }
-}
-
-/// Entries of the rows that have some.
-pub(super) fn counts<M: Backend<I>, I: Index, T: Value>(m: &M, a: &M::Matrix<T>) -> Result<M::Vector<i64>> {
-    m.reduce_rows_of(Plus::<i64>::new(), &m.pattern_matrix(&a.places(m)?, 1i64)?, None)
-}
-/// The column of the first least or greatest value of each row: of those that equal the fold of the row.
-pub(super) fn arg<M: Backend<I>, I: Index, T: Num>(m: &M, a: &M::Matrix<T>, greatest: bool) -> Result<M::Vector<i64>> {
-    if greatest { column_of(m, Max::<T>::new(), a) } else { column_of(m, Min::<T>::new(), a) }
-}
-fn column_of<M: Backend<I>, I: Index, P: Monoid>(m: &M, monoid: P, a: &M::Matrix<P::Out>) -> Result<M::Vector<i64>> {
-    let ends = m.diagonal_matrix(&m.reduce_rows_of(monoid, a, None)?, 0)?;
-    let ring = Ring(Lor::<bool>::new(), Equal::<P::Out>::new());
-    let is_end = m.product(ring, &ends, a, None, &Options::default())?;
-    let ends = m.select_matrix(ValueEq::<bool>::new(), &is_end, true)?;
-    let columns = m.apply_index_matrix(ColIndex::<bool, i64>::new(), &ends, 0)?;
-    m.reduce_rows_of(Min::<i64>::new(), &columns, None)
 }

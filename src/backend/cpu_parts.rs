@@ -3,7 +3,8 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use super::{Backend, selection};
+use super::Backend;
+use super::assign::assign;
 use crate::algebra::{IndexUnaryOp, Monoid, Num, Second, Value};
 use crate::ops::by_formula::{Band, Move, assigned, filled_where, moved};
 use crate::ops::{self, arg_rows, diagonal_entries, diagonal_of};
@@ -62,7 +63,7 @@ impl Cpu {
     ) -> Result<()> {
         if c.as_places().is_some() {
             note(|| "  in place: it is kept by its places".into());
-            return selection::assign(self, c, a, part, mask);
+            return assign(self, c, a, part, mask);
         }
         note(|| "  in one pass over the rows: those outside of the list are copied, others merged".into());
         let sorted;

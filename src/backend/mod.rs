@@ -27,6 +27,7 @@
 mod aggregate;
 mod arithmetic;
 mod assemble;
+mod assign;
 mod build;
 mod container;
 mod cpu;
@@ -41,7 +42,6 @@ mod indices;
 mod neighbours;
 mod operations;
 mod parts;
-mod selection;
 mod spmm;
 mod write;
 
@@ -834,12 +834,10 @@ pub trait Backend<I: Index = u32>:
     /// # Errors
     /// See [`Backend`].
     fn pattern_matrix<T: Value>(&self, pattern: &Self::Pattern, x: T) -> Result<Self::Matrix<T>>;
-    /// A(I, J). A machine that has no kernel of its own makes it of products, as of the next three.
+    /// A(I, J).
     /// # Errors
     /// See [`Backend`]; [`Error::ListIndex`](crate::Error::ListIndex).
-    fn extract_part<T: Value>(&self, a: &Self::Matrix<T>, part: (&IndexList, &IndexList)) -> Result<Self::Matrix<T>> {
-        selection::extract(self, a, part)
-    }
+    fn extract_part<T: Value>(&self, a: &Self::Matrix<T>, part: (&IndexList, &IndexList)) -> Result<Self::Matrix<T>>;
     /// The matrix of this shape whose part (I, J) is A.
     /// # Errors
     /// See [`Backend`]; [`Error::ListIndex`](crate::Error::ListIndex),
@@ -849,15 +847,22 @@ pub trait Backend<I: Index = u32>:
         a: &Self::Matrix<T>,
         part: (&IndexList, &IndexList),
         shape: (usize, usize),
+    ) -> Result<Self::Matrix<T>>;
+    /// The matrix of this shape with one value at each place of its part (I, J), whose lists may repeat indices.
+    /// # Errors
+    /// See [`Backend`]; [`Error::ListIndex`](crate::Error::ListIndex).
+    fn constant_part<T: Value>(
+        &self,
+        shape: (usize, usize),
+        x: T,
+        part: (&IndexList, &IndexList),
     ) -> Result<Self::Matrix<T>> {
-        selection::place(self, a, part, shape)
+        self.upload(&Csr::constant_at(shape, x, part)?)
     }
     /// The entries A(i, j) with i in I and j in J.
     /// # Errors
     /// See [`Backend`]; [`Error::ListIndex`](crate::Error::ListIndex).
-    fn keep_part<T: Value>(&self, a: &Self::Matrix<T>, part: (&IndexList, &IndexList)) -> Result<Self::Matrix<T>> {
-        selection::within(self, a, part)
-    }
+    fn keep_part<T: Value>(&self, a: &Self::Matrix<T>, part: (&IndexList, &IndexList)) -> Result<Self::Matrix<T>>;
     /// C(i, j) = x at the places of a pattern of C's shape; other entries stay.
     /// # Errors
     /// See [`Backend`]; [`Error::Shape`](crate::Error::Shape).
@@ -871,9 +876,7 @@ pub trait Backend<I: Index = u32>:
     /// A row or a column of A, or entries of it.
     /// # Errors
     /// See [`Backend`]; [`Error::ListIndex`](crate::Error::ListIndex).
-    fn extract_line<T: Value>(&self, a: &Self::Matrix<T>, line: &Line) -> Result<Self::Vector<T>> {
-        selection::line(self, a, line)
-    }
+    fn extract_line<T: Value>(&self, a: &Self::Matrix<T>, line: &Line) -> Result<Self::Vector<T>>;
     /// C(I, J) = A where the mask allows; other entries of C stay.
     /// # Errors
     /// See [`Backend`]; [`Error::ListIndex`](crate::Error::ListIndex),
@@ -884,9 +887,7 @@ pub trait Backend<I: Index = u32>:
         a: Self::Matrix<T>,
         part: (&IndexList, &IndexList),
         mask: Option<MaskSpec<'_, Self::Pattern>>,
-    ) -> Result<()> {
-        selection::assign(self, c, a, part, mask)
-    }
+    ) -> Result<()>;
 
     /// The square matrix whose diagonal k is v.
     /// # Errors
@@ -897,9 +898,7 @@ pub trait Backend<I: Index = u32>:
     /// The diagonal k of A.
     /// # Errors
     /// See [`Backend`].
-    fn diagonal_of<T: Value>(&self, a: &Self::Matrix<T>, k: i64) -> Result<Self::Vector<T>> {
-        selection::diagonal(self, a, k)
-    }
+    fn diagonal_of<T: Value>(&self, a: &Self::Matrix<T>, k: i64) -> Result<Self::Vector<T>>;
     /// T(i) = u(p) ⊕ u(q) ⊕ … over the p, q, … whose index is i, of so many places, where the mask allows.
     /// # Errors
     /// See [`Backend`]; [`Error::IndexRange`](crate::Error::IndexRange).
@@ -909,21 +908,15 @@ pub trait Backend<I: Index = u32>:
         u: &Self::Vector<P::Out>,
         to: (&[I], usize),
         mask: Option<MaskSpec<'_, Self::Places>>,
-    ) -> Result<Self::Vector<P::Out>> {
-        selection::scatter(self, monoid, u, to, mask)
-    }
+    ) -> Result<Self::Vector<P::Out>>;
     /// Entries of each row that has some.
     /// # Errors
     /// See [`Backend`].
-    fn row_counts<T: Value>(&self, a: &Self::Matrix<T>) -> Result<Self::Vector<i64>> {
-        aggregate::counts(self, a)
-    }
+    fn row_counts<T: Value>(&self, a: &Self::Matrix<T>) -> Result<Self::Vector<i64>>;
     /// The column of the first least or greatest value of each row.
     /// # Errors
     /// See [`Backend`].
-    fn row_arg<T: Num>(&self, a: &Self::Matrix<T>, greatest: bool) -> Result<Self::Vector<i64>> {
-        aggregate::arg(self, a, greatest)
-    }
+    fn row_arg<T: Num>(&self, a: &Self::Matrix<T>, greatest: bool) -> Result<Self::Vector<i64>>;
 
     /// Whether a mask of an operation entry by entry on vectors is applied to its operands: for machines on which that
     /// costs no more than the entries of the mask.

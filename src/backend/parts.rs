@@ -17,7 +17,7 @@ use super::write::{Accumulate, WriteMask, write};
 use super::{Backend, Operation, TransposeA};
 use crate::algebra::Value;
 use crate::sparse::{IndexList, MaskSpec};
-use crate::{Csr, Error, Index, Result};
+use crate::{Error, Index, Result};
 
 /// A(I, J).
 pub struct ExtractMatrix<T: Value, M: Backend<I>, I: Index> {
@@ -146,7 +146,7 @@ impl<T: Value, M: Backend<I>, I: Index> Operation<M, I> for AssignScalarMatrix<T
                 if is_all { t } else { m.keep_part(&t, (rows, cols))? }
             }
             spec => {
-                let t = m.upload(&Csr::constant_at(shape, self.x, (rows, cols))?)?;
+                let t = m.constant_part(shape, self.x, (rows, cols))?;
                 masked::<M, I, Matrices, T>(m, t, spec)?
             }
         };

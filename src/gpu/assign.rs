@@ -37,13 +37,8 @@ impl Cuda {
         };
         w.values.check("the vector of an assignment", ty)?;
         let n = places.map_or(w.len, <[_]>::len);
-        if let Assigned::Vector(u) = what
-            && u.len != n
-        {
-            return Err(Error::Length { what: "the vector that is assigned", found: u.len, expected: n });
-        }
+        check_length(what, n)?;
         let front = moves(ty);
-        let front = Front::new("", &front);
         let Some(places) = places else {
             *w = match what {
                 Assigned::Vector(u) => (*u).clone(),
@@ -51,13 +46,20 @@ impl Cuda {
                     let x = self.scalar(*x, ty)?;
                     let values = self.alloc_raw(ty, n, "values of a vector")?;
                     let none: Option<&RawBuffer> = None;
-                    self.each(front, "fill_absent", n, args![none, &x, &x, n as u64, &values])?;
+                    self.each(Front::new("", &front), "fill_absent", n, args![none, &x, &x, n as u64, &values])?;
                     RawVector::full(values)
                 }
             };
             return Ok(());
         };
         let wanted = self.wanted(w.len, places)?;
+        self.vector_assign_at(w, &wanted, what)
+    }
+    /// The same for places on the device, each below w's length.
+    pub(super) fn vector_assign_at(&self, w: &mut RawVector, wanted: &Buffer<u32>, what: &Assigned<'_>) -> Result<()> {
+        let (ty, n) = (w.ty(), wanted.len());
+        check_length(what, n)?;
+        let front = moves(ty);
         let (from, present, scalar) = match what {
             Assigned::Scalar(x) => (self.scalar(*x, ty)?, None, 1u32),
             Assigned::Vector(u) => {
@@ -71,9 +73,9 @@ impl Cuda {
             w.form = Form::Bitmap(self.filled_places(w.len)?.into());
         }
         let last = self.zeroed::<u32>(w.len, "the last of equal places")?;
-        self.each(PLACES, "last_of", n, args![&wanted, n as u64, &last])?;
-        let arguments = args![&wanted, n as u64, &last, present.as_ref(), &from, scalar, w.present(), &w.values];
-        self.each(front, "assign_at", n, arguments)
+        self.each(PLACES, "last_of", n, args![wanted, n as u64, &last])?;
+        let arguments = args![wanted, n as u64, &last, present.as_ref(), &from, scalar, w.present(), &w.values];
+        self.each(Front::new("", &front), "assign_at", n, arguments)
     }
     /// w(i) = x at the places of a mask, or with `complement` at the others. The mask's values do not matter.
     ///
@@ -121,7 +123,7 @@ impl Cuda {
     }
     /// One value of type `ty` as an array: the scalar beside a function's operand, or what stands in for absent
     /// entries. Nothing is waited for, unless it is a struct.
-    pub(super) fn scalar(&self, x: Slice<'_>, ty: Type) -> Result<Arc<RawBuffer>> {
+    pub(crate) fn scalar(&self, x: Slice<'_>, ty: Type) -> Result<Arc<RawBuffer>> {
         one_value(x, ty)?;
         let what = "a scalar";
         if let Type::Struct(_) = ty {
@@ -134,6 +136,14 @@ impl Cuda {
     }
 }
 
+fn check_length(what: &Assigned<'_>, expected: usize) -> Result<()> {
+    match what {
+        Assigned::Vector(u) if u.len != expected => {
+            Err(Error::Length { what: "the vector that is assigned", found: u.len, expected })
+        }
+        _ => Ok(()),
+    }
+}
 fn one_value(x: Slice<'_>, ty: Type) -> Result<()> {
     same_type("the scalar of a function", x.ty(), ty)?;
     if x.len() != 1 {

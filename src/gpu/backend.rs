@@ -13,13 +13,13 @@ use super::vector_form::{Form, RawVector};
 use super::vector_ops::row_as_list;
 use super::{Cuda, DeviceCsr, DeviceDense, DeviceVector};
 use crate::algebra::{
-    Any, BinaryOp, IndexUnaryOp, Lhs, Monoid, Num, Out, Pair, Printed, Rhs, Ring, Semiring, Slice, Type, UnaryOp,
-    Value, printed_binary, printed_index_unary, printed_monoid, printed_ring, printed_unary,
+    Any, BinaryOp, First, IndexUnaryOp, Lhs, Monoid, Num, Out, Pair, Printed, Rhs, Ring, Semiring, Slice, Type,
+    UnaryOp, Value, printed_binary, printed_index_unary, printed_monoid, printed_ring, printed_unary,
 };
-use crate::backend::{Backend, Container, Mask, Matrices, Vectors};
-use crate::ops::Pairing;
+use crate::backend::{Backend, Container, Line, Mask, Matrices, Vectors};
+use crate::ops::{Pairing, concat_shape};
 use crate::par::collected;
-use crate::sparse::MaskSpec;
+use crate::sparse::{IndexList, MaskSpec};
 use crate::spgemm::Options;
 use crate::{Csr, Dense, Error, Result, Vector};
 
@@ -492,5 +492,79 @@ impl Backend for Cuda {
     fn assign_masked<T: Value>(&self, w: &mut DeviceVector<T>, x: T, mask: MaskSpec<'_, DevicePlaces>) -> Result<()> {
         check(Some(parts(mask)), w.len())?;
         self.vector_assign_where_raw(w.raw_mut(), &mask.pattern.0, mask.complement, Slice::of(&[x]))
+    }
+
+    fn extract_part<T: Value>(&self, a: &DeviceCsr<T>, part: (&IndexList, &IndexList)) -> Result<DeviceCsr<T>> {
+        self.extract_raw(&a.raw(), part)?.typed()
+    }
+    fn place_part<T: Value>(
+        &self,
+        a: &DeviceCsr<T>,
+        part: (&IndexList, &IndexList),
+        shape: (usize, usize),
+    ) -> Result<DeviceCsr<T>> {
+        self.place_raw(&a.raw(), part, shape)?.typed()
+    }
+    fn constant_part<T: Value>(
+        &self,
+        shape: (usize, usize),
+        x: T,
+        part: (&IndexList, &IndexList),
+    ) -> Result<DeviceCsr<T>> {
+        self.constant_raw(Slice::of(&[x]), part, shape)?.typed()
+    }
+    fn keep_part<T: Value>(&self, a: &DeviceCsr<T>, part: (&IndexList, &IndexList)) -> Result<DeviceCsr<T>> {
+        self.within_raw(&a.raw(), part)?.typed()
+    }
+    fn extract_line<T: Value>(&self, a: &DeviceCsr<T>, line: &Line) -> Result<DeviceVector<T>> {
+        match line {
+            Line::Row(i, cols) => self.extract_row_raw(&a.raw(), *i, cols)?.typed(),
+            Line::Column(rows, j) => self.extract_column_raw(&a.raw(), rows, *j)?.typed(),
+        }
+    }
+    fn assign_part<T: Value>(
+        &self,
+        c: &mut DeviceCsr<T>,
+        a: DeviceCsr<T>,
+        part: (&IndexList, &IndexList),
+        mask: Option<MaskSpec<'_, Arc<DevicePattern>>>,
+    ) -> Result<()> {
+        let mask = mask.map(|mask| (mask.pattern, mask.complement));
+        *c = self.assign_raw(&c.raw(), &a.raw(), part, mask)?.typed()?;
+        Ok(())
+    }
+    fn diagonal_matrix<T: Value>(&self, v: &DeviceVector<T>, k: i64) -> Result<DeviceCsr<T>> {
+        self.diagonal_matrix_raw(v.raw(), k)?.typed()
+    }
+    fn diagonal_of<T: Value>(&self, a: &DeviceCsr<T>, k: i64) -> Result<DeviceVector<T>> {
+        self.diagonal_raw(&a.raw(), k)?.typed()
+    }
+    fn concat<T: Value>(&self, blocks: &[&[&DeviceCsr<T>]]) -> Result<DeviceCsr<T>> {
+        let shapes = blocks.iter().map(|row| row.iter().map(|a| (a.shape(), a.nnz())).collect());
+        let shape = concat_shape::<u32>(&shapes.collect::<Vec<Vec<_>>>())?;
+        let blocks: Vec<Vec<_>> = blocks.iter().map(|row| row.iter().map(|a| a.raw()).collect()).collect();
+        self.concat_raw(&blocks, shape, T::TYPE)?.typed()
+    }
+    fn scatter_fold<P: Monoid>(
+        &self,
+        monoid: P,
+        u: &DeviceVector<P::Out>,
+        (indices, len): (&[u32], usize),
+        mask: Option<MaskSpec<'_, DevicePlaces>>,
+    ) -> Result<DeviceVector<P::Out>> {
+        if u.len() != indices.len() {
+            return Err(Error::Length { what: "indices of a scatter", found: indices.len(), expected: u.len() });
+        }
+        let mask = mask.map(parts);
+        check(mask, len)?;
+        let ring = printed_ring(Ring(monoid, First::<P::Out, bool>::default()));
+        let folds = self.vector_fold_raw(&ring, u.raw(), &self.wanted(len, indices)?, len)?;
+        self.masked(folds, mask)?.typed()
+    }
+    fn row_counts<T: Value>(&self, a: &DeviceCsr<T>) -> Result<DeviceVector<i64>> {
+        self.row_counts_raw(a.pattern())?.typed()
+    }
+    fn row_arg<T: Num>(&self, a: &DeviceCsr<T>, greatest: bool) -> Result<DeviceVector<i64>> {
+        self.best_of_rows_raw(&a.raw(), greatest)?.typed()
     }
 }

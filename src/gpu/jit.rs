@@ -42,7 +42,7 @@ macro_rules! source {
 pub(crate) use source;
 
 /// Headers that every program may include.
-const HEADERS: [Source; 13] = [
+const HEADERS: [Source; 14] = [
     source!("prelude.cuh"),
     source!("kernel.cuh"),
     source!("parts.cuh"),
@@ -50,6 +50,7 @@ const HEADERS: [Source; 13] = [
     source!("kk.cuh"),
     source!("values.cuh"),
     source!("lists.cuh"),
+    source!("index.cuh"),
     source!("union_tables.cuh"),
     source!("distance.cuh"),
     source!("nearest.cuh"),

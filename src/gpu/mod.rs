@@ -78,8 +78,10 @@
 
 #![cfg_attr(not(feature = "testing"), allow(unreachable_pub, reason = "`testing` shows it"))]
 
+mod aggregate;
 mod apply;
 mod arg;
+mod assemble;
 mod assign;
 mod backend;
 mod buffer;
@@ -93,6 +95,7 @@ mod driver;
 mod ewise;
 mod find;
 mod front;
+mod index;
 mod jit;
 mod kronecker;
 mod launch;
@@ -100,6 +103,7 @@ mod memory;
 #[cfg_attr(not(feature = "testing"), allow(dead_code, reason = "for tests and benches"))]
 mod naive_union;
 mod nvrtc;
+mod part;
 mod pattern;
 mod reduce;
 mod restrict;
@@ -129,6 +133,7 @@ mod union_plan;
 mod vector;
 mod vector_form;
 mod vector_ops;
+mod vector_part;
 mod worked;
 
 pub use backend::DevicePlaces;

@@ -3,10 +3,11 @@
 use super::assign::Assigned;
 use super::jit::{self, Source, Unit};
 use super::launch::{Arg, Shape, args};
+use super::pattern::Offsets;
 use super::{
-    Cuda, DeviceCsr, DeviceDense, DeviceEinsum, DevicePattern, DeviceVector, Tiling, TriangleCount, apply, assign,
-    contract, cp, distance, ewise, kronecker, naive_union, reduce, restrict, rows, scan, spgemm, spmm, spmspv,
-    spmspv_block, spmv, spmv_columns, tensor, transpose, triangles, union, vector_ops,
+    Cuda, DeviceCsr, DeviceDense, DeviceEinsum, DevicePattern, DeviceVector, Tiling, TriangleCount, aggregate, apply,
+    assemble, assign, contract, cp, distance, ewise, index, kronecker, naive_union, part, reduce, restrict, rows, scan,
+    spgemm, spmm, spmspv, spmspv_block, spmv, spmv_columns, tensor, transpose, triangles, union, vector_ops,
 };
 use crate::algebra::{
     Arithmetic, BinaryOp, Lhs, Namm, Num, Out, Rhs, Semiring, Slice, Type, UnaryOp, Value, define_types, emit_binary,
@@ -36,14 +37,18 @@ pub struct Compiled {
 /// Every program of the library with representative types. A file with kernels has a line here.
 fn units() -> Vec<Unit> {
     let all = [
+        aggregate::programs(),
         apply::programs(),
+        assemble::programs(),
         assign::programs(),
         contract::programs(),
         cp::programs(),
         distance::programs(),
         ewise::programs(),
+        index::programs(),
         kronecker::programs(),
         naive_union::programs(),
+        part::programs(),
         reduce::programs(),
         restrict::programs(),
         rows::programs(),
@@ -202,6 +207,18 @@ pub fn tilings<A: Arithmetic<T>, T: Value>(asked: &DeviceEinsum<'_, A, T>) -> Re
 /// The contraction by this tiling, where it is one for a kernel.
 pub fn tiled<'a, A: Arithmetic<T>, T: Value>(asked: DeviceEinsum<'a, A, T>, tiling: Tiling) -> DeviceEinsum<'a, A, T> {
     asked.tiled(tiling)
+}
+
+/// The matrix with 64-bit row pointers, which one of fewer than 2³² entries does not have by itself.
+/// # Errors
+/// [`Error::DeviceMemory`], [`Error::OutOfMemory`], [`Error::Device`].
+pub fn with_wide_rows<T: Value>(cuda: &Cuda, a: &DeviceCsr<T>) -> Result<DeviceCsr<T>> {
+    let (p, what) = (a.pattern(), "row pointers");
+    let Offsets::Small(row_ptr) = &p.row_ptr else { return Ok(a.clone()) };
+    let wide: Vec<u64> = cuda.get(row_ptr, what)?.into_iter().map(u64::from).collect();
+    let row_ptr = Offsets::Large(cuda.put(&wide, what)?);
+    let pattern = DevicePattern::new(p.shape(), p.is_sorted(), row_ptr, p.col_idx.clone());
+    Ok(DeviceCsr::new(pattern, a.values.clone()))
 }
 
 /// y(i) = ⊕_k A(i, k) ⊗ x(k) in the way given or chosen, into a vector that is there; the identity for an empty row,

@@ -333,17 +333,21 @@ impl Cuda {
     }
     /// w(k) = v(places(k)), where v has that entry. Places may come in any order and more than once.
     pub(crate) fn vector_extract_raw(&self, v: &RawVector, places: &[u32]) -> Result<RawVector> {
-        let (wanted, n) = (self.wanted(v.len, places)?, places.len());
+        self.vector_gather_raw(v, &self.wanted(v.len, places)?)
+    }
+    /// The same for places on the device, each below v's length.
+    pub(super) fn vector_gather_raw(&self, v: &RawVector, wanted: &Buffer<u32>) -> Result<RawVector> {
+        let n = wanted.len();
         if let Some(of_v) = v.places() {
             let at = self.alloc::<u32>(n, "places in a list")?;
             let marks = self.alloc::<u32>(n, "places in a list")?;
-            let arguments = args![&wanted, n as u64, of_v, of_v.len() as u64, &at, &marks];
+            let arguments = args![wanted, n as u64, of_v, of_v.len() as u64, &at, &marks];
             self.each(PLACES, "find_places", n, arguments)?;
             return self.marked(n, None, Some(&at), &v.values, &marks);
         }
         let gather = |from: &RawBuffer| {
             let (front, to) = (moves(from.ty()), self.alloc_raw(from.ty(), n, "values of a vector")?);
-            self.each(Front::new("", &front), "gather", n, args![&wanted, n as u64, from, &to])?;
+            self.each(Front::new("", &front), "gather", n, args![wanted, n as u64, from, &to])?;
             Ok::<_, Error>(to)
         };
         let present = v.present().map(|present| Buffer::of(gather(present)?)).transpose()?;

@@ -129,7 +129,7 @@ impl Operation<'_> {
         Operation { op: Op::Assign(list, &all), ..self.clone() }.assign(&mut line)?;
         let one = IndexList::from(at..at + 1);
         let (rows, cols) = if matches!(self.op, Op::AssignRow(..)) { (&one, &all) } else { (&all, &one) };
-        let line = matrix_of(&line, matches!(self.op, Op::AssignRow(..)))?;
+        let line = matrix_of(self.machine, &line, matches!(self.op, Op::AssignRow(..)))?;
         self.machine.call(Op::Assign(rows, cols), &line).into(c)
     }
     /// Writes T⟨M⟩, which `make` gives, into a part of `c`.
@@ -191,6 +191,8 @@ fn constant<X: Collection>(
     }
     let t: Object = if is_vector {
         Vector::constant_at(s, part.rows, part.shape.0)?.into()
+    } else if let Some(made) = machine.engine().constant(s, (part.rows, part.cols), part.shape) {
+        made?.into()
     } else {
         let (rows, cols) = (part.rows.distinct("rows", part.shape.0)?, part.cols.distinct("cols", part.shape.1)?);
         let shape = (rows.len(part.shape.0), cols.len(part.shape.1));
@@ -206,7 +208,10 @@ fn constant<X: Collection>(
 }
 
 /// A vector as a matrix of one row or one column.
-fn matrix_of(line: &Vector, is_row: bool) -> Result<Matrix> {
+fn matrix_of(machine: &Machine, line: &Vector, is_row: bool) -> Result<Matrix> {
+    if let Some(made) = machine.engine().line_matrix(line, is_row) {
+        return made;
+    }
     let here = line.download()?;
     Matrix::from_places(if is_row { (1, here.len()) } else { (here.len(), 1) }, &here)
 }

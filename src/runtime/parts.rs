@@ -16,7 +16,7 @@ impl Machine {
     /// The block matrix of these rows of blocks, each row as many as the others (`GxB_Matrix_concat`). Blocks of one row
     /// have the same number of rows, those of one column the same number of columns. The result is on this machine.
     ///
-    /// Cost: O(entries + rows), on the processor.
+    /// Cost: O(entries + rows).
     /// ```
     /// use sparring::runtime::{Machine, Matrix};
     /// use sparring::{Cpu, Csr};
@@ -31,11 +31,15 @@ impl Machine {
     /// [`Error::Shape`] for blocks that do not fit, [`Error::Argument`] for other types or no blocks;
     /// [`Error::IndexOverflow`], [`Error::OutOfMemory`] and those of the machine.
     pub fn concat(&self, blocks: &[&[&Matrix]]) -> Result<Matrix> {
+        let shape = block_shape(blocks)?;
+        if let Some(made) = self.engine().concat(blocks, shape) {
+            return made;
+        }
         let current = Threads::current();
         let threads = self.engine().threads().unwrap_or(&current);
         let all: Vec<Option<Operand<'_>>> = blocks.iter().flat_map(|row| row.iter()).map(|&a| Some(a.into())).collect();
         self.note_call("concat", &all);
-        let made = concat(threads, &here(threads, blocks)?)?;
+        let made = concat(threads, &here(threads, blocks)?, shape)?;
         self.upload(&made)
     }
     /// The blocks of so many rows and columns (`GxB_Matrix_split`).
@@ -85,14 +89,20 @@ fn here(threads: &Threads, blocks: &[&[&Matrix]]) -> Result<Vec<Vec<Matrix>>> {
     blocks.iter().map(|row| row.iter().map(block).collect()).collect()
 }
 
-fn concat(threads: &Threads, blocks: &[Vec<Matrix>]) -> Result<Matrix> {
-    let of_all = |row: &Vec<Matrix>| row.iter().map(|a| (a.shape(), a.nnz())).collect();
+/// Rows, columns and entries of a block matrix, whose blocks are of one type.
+fn block_shape(blocks: &[&[&Matrix]]) -> Result<(usize, usize, usize)> {
+    let of_all = |row: &&[&Matrix]| row.iter().map(|a| (a.shape(), a.nnz())).collect();
     let shape = concat_shape::<u32>(&blocks.iter().map(of_all).collect::<Vec<_>>())?;
     let ty = blocks[0][0].ty();
-    if let Some(block) = blocks.iter().flatten().find(|block| block.ty() != ty) {
-        let message = format!("one is {}, the first is {ty}", block.ty());
-        return Err(Error::Argument { name: "blocks", message });
+    match blocks.iter().copied().flatten().find(|block| block.ty() != ty) {
+        None => Ok(shape),
+        Some(block) => {
+            Err(Error::Argument { name: "blocks", message: format!("one is {}, the first is {ty}", block.ty()) })
+        }
     }
+}
+
+fn concat(threads: &Threads, blocks: &[Vec<Matrix>], shape: (usize, usize, usize)) -> Result<Matrix> {
     let operand = |a| Matrix::operand(a).map(|a| (&**a.pattern, a.values));
     let operands = blocks.iter().map(|row| row.iter().map(operand).collect()).collect::<Result<Vec<Vec<_>>>>()?;
     let (pattern, values) = concat_blocks(threads, &operands, shape)?;

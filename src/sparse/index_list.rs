@@ -1,7 +1,12 @@
 //! Lists of rows or columns: all, a range with a stride, or any list, in any order and with repeats.
 
+#[cfg(feature = "cuda")]
+use std::any::Any;
+use std::fmt;
 use std::ops::{Range, RangeFull};
 use std::sync::Arc;
+#[cfg(feature = "cuda")]
+use std::sync::{Mutex, PoisonError};
 
 use crate::{Error, Result};
 
@@ -26,7 +31,36 @@ pub struct IndexList(Kind);
 enum Kind {
     All,
     Strided { start: usize, step: isize, len: usize },
-    List(Arc<[usize]>),
+    List(Arc<Listed>),
+}
+
+/// The indices of a list, which its clones share.
+struct Listed {
+    indices: Box<[usize]>,
+    /// Copies in other memory, one of a type and place; they live as long as the list.
+    #[cfg(feature = "cuda")]
+    copies: Mutex<Vec<Arc<dyn Any + Send + Sync>>>,
+}
+
+impl From<Box<[usize]>> for Listed {
+    fn from(indices: Box<[usize]>) -> Self {
+        Self {
+            indices,
+            #[cfg(feature = "cuda")]
+            copies: Mutex::default(),
+        }
+    }
+}
+impl PartialEq for Listed {
+    fn eq(&self, other: &Self) -> bool {
+        self.indices == other.indices
+    }
+}
+impl Eq for Listed {}
+impl fmt::Debug for Listed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.indices.fmt(f)
+    }
 }
 
 /// A list whose indices are below a dimension.
@@ -63,7 +97,7 @@ impl IndexList {
         match &self.0 {
             Kind::All => dimension,
             Kind::Strided { len, .. } => *len,
-            Kind::List(list) => list.len(),
+            Kind::List(list) => list.indices.len(),
         }
     }
     /// The list, its indices checked against the dimension; `name` is that of the argument.
@@ -87,11 +121,31 @@ impl IndexList {
                 }
                 Ok(Checked::Strided { start, step, len })
             }
-            Kind::List(list) => match list.iter().position(|&i| i >= dimension) {
-                None => Ok(Checked::List(list)),
-                Some(p) => Err(beyond(list[p] as i128, p)),
+            Kind::List(list) => match list.indices.iter().position(|&i| i >= dimension) {
+                None => Ok(Checked::List(&list.indices)),
+                Some(p) => Err(beyond(list.indices[p] as i128, p)),
             },
         }
+    }
+    /// The copy of a list that `fits`, made of its indices if there is none yet; `None` for a range. It lives as long as
+    /// the list and its clones.
+    /// # Errors
+    /// Those of `make`.
+    #[cfg(feature = "cuda")]
+    pub(crate) fn copy_where<C: Any + Send + Sync>(
+        &self,
+        fits: impl Fn(&C) -> bool,
+        make: impl FnOnce(&[usize]) -> Result<C>,
+    ) -> Result<Option<Arc<C>>> {
+        let Kind::List(list) = &self.0 else { return Ok(None) };
+        let copies = || list.copies.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = copies().iter().filter_map(|copy| Arc::clone(copy).downcast().ok()).find(|copy| fits(copy));
+        if known.is_some() {
+            return Ok(known);
+        }
+        let made = Arc::new(make(&list.indices)?);
+        copies().push(Arc::clone(&made) as _);
+        Ok(Some(made))
     }
     /// The same list, each index once and in order, where some index is in it twice.
     /// # Errors
@@ -178,17 +232,17 @@ impl From<Range<usize>> for IndexList {
 }
 impl From<Vec<usize>> for IndexList {
     fn from(list: Vec<usize>) -> Self {
-        Self(Kind::List(list.into()))
+        Self(Kind::List(Arc::new(list.into_boxed_slice().into())))
     }
 }
 impl<const N: usize> From<[usize; N]> for IndexList {
     fn from(list: [usize; N]) -> Self {
-        Self(Kind::List(list.into()))
+        Vec::from(list).into()
     }
 }
 impl From<&[usize]> for IndexList {
     fn from(list: &[usize]) -> Self {
-        Self(Kind::List(list.into()))
+        list.to_vec().into()
     }
 }
 

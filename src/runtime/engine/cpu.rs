@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::path::Path;
 use std::sync::Arc;
 
-use super::{Aggregate, Call, DistanceEngine, Engine, MaskSpec, Object, Op, Operand, TriangleEngine, unfit};
+use super::{Call, DistanceEngine, Engine, MaskSpec, Object, Op, Operand, TriangleEngine, unfit};
 use crate::algebra::{Array, Slice, SliceMut, Type};
 use crate::distance::{Float, Measure, Options as DistanceOptions};
 use crate::graph::{TriangleMethod, Triangles, triangles, triangles_per_edge, triangles_per_vertex};
@@ -176,21 +176,15 @@ impl Engine for Cpu {
         let filled = c.filled_where(Cpu::threads(self), s.constant().slice(), mask);
         Some(filled.and_then(|made| c.replace(&made)))
     }
-    fn aggregate(&self, aggregate: Aggregate, a: &Matrix) -> Option<Result<Vector>> {
-        let threads = Cpu::threads(self);
-        let made = |a: &Matrix| {
-            let a = a.operand()?;
-            match aggregate {
-                Aggregate::Count => by_formula::counts(threads, a.pattern).map(Some),
-                Aggregate::ArgMin => by_formula::column_of_best(threads, a, false).transpose(),
-                Aggregate::ArgMax => by_formula::column_of_best(threads, a, true).transpose(),
-                Aggregate::Mean => Ok(None),
-            }
-        };
-        match made(a) {
-            Ok(made) => made.map(Vector::of),
-            Err(e) => Some(Err(e)),
-        }
+    fn row_counts(&self, a: &Matrix) -> Result<Vector> {
+        Vector::of(by_formula::counts(Cpu::threads(self), a.operand()?.pattern)?)
+    }
+    fn best_of_rows(&self, a: &Matrix, greatest: bool) -> Result<Vector> {
+        let found = by_formula::column_of_best(Cpu::threads(self), a.operand()?, greatest);
+        Vector::of(found.ok_or_else(|| Error::Unsupported {
+            what: format!("the least or the greatest of {}", a.ty()),
+            why: "these values have no order".into(),
+        })??)
     }
     fn column_counts(&self, a: &Matrix) -> Option<Result<Vector>> {
         match a.operand() {

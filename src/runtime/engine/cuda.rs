@@ -6,7 +6,6 @@ use std::fmt::Debug;
 use std::path::Path;
 use std::sync::Arc;
 
-use super::composed::composed;
 use super::{Call, DistanceEngine, Engine, MaskSpec, Object, Op, Operand, TriangleEngine, unfit};
 use crate::algebra::{Array, Formula, MonoidFormula, Printable, Slice, SliceMut, Type, print_once};
 use crate::backend::DistanceBackend;
@@ -24,6 +23,7 @@ use crate::runtime::remote::{Downloaded, Remote};
 use crate::runtime::scalar::Scalar;
 use crate::runtime::semiring::Semiring;
 use crate::runtime::vector::Vector;
+use crate::sparse::IndexList;
 use crate::spgemm::Options;
 use crate::{Cuda, Error, Result};
 
@@ -181,6 +181,12 @@ impl Cuda {
             Op::ReduceRows(monoid) => self.keep_vector(self.reduce_rows_vector(monoid.printed(), &a)?).into(),
             Op::Transpose => self.keep(self.transpose_raw(&a)?).into(),
             Op::Identity => self.keep(a.into_owned()).into(),
+            Op::Extract(rows, cols) => self.keep(self.extract_raw(&a, (rows, cols))?).into(),
+            Op::ExtractColumn(rows, j) => self.keep_vector(self.extract_column_raw(&a, rows, j)?).into(),
+            Op::ExtractRow(i, cols) => self.keep_vector(self.extract_row_raw(&a, i, cols)?).into(),
+            Op::Place(rows, cols, shape) => self.keep(self.place_raw(&a, (rows, cols), shape)?).into(),
+            Op::Within(rows, cols) => self.keep(self.within_raw(&a, (rows, cols))?).into(),
+            Op::Diagonal(k) => self.keep_vector(self.diagonal_raw(&a, k)?).into(),
             _ => return Err(unfit()),
         })
     }
@@ -201,8 +207,21 @@ impl Cuda {
                 Scalar::only(self.get_raw(&sum, "a fold")?.slice())?.into()
             }
             Op::Identity => self.keep_vector(x.into_owned()).into(),
+            Op::Extract(list, all) if all.is_all() => self.keep_vector(self.vector_part_raw(&x, list)?).into(),
+            Op::Place(list, _, (len, _)) => self.keep_vector(self.vector_place_raw(&x, list, len)?).into(),
+            Op::Within(list, _) => self.keep_vector(self.vector_within_raw(&x, list)?).into(),
+            Op::Scatter(list, len, dup) => {
+                let ring = Semiring::new(&format!("{dup}, a"), x.ty())?;
+                self.keep_vector(self.vector_scatter_raw(ring.printed(), &x, list, len)?).into()
+            }
+            Op::Diag(k) => self.keep(self.diagonal_matrix_raw(&x, k)?).into(),
             _ => return Err(unfit()),
         })
+    }
+    /// What stands for absent entries of a union, on the device.
+    fn fills_of(&self, for_a: &Scalar, for_b: &Scalar) -> Result<[Arc<RawBuffer>; 2]> {
+        let fill = |s: &Scalar| self.scalar(s.constant().slice(), s.ty());
+        Ok([fill(for_a)?, fill(for_b)?])
     }
     /// The entries that the mask allows.
     fn allowed(&self, made: Object, mask: MaskSpec<'_>) -> Result<Object> {
@@ -292,12 +311,19 @@ impl Engine for Cuda {
                 let (x, y) = (self.vector(x)?, self.vector(y)?);
                 self.keep_vector(self.vector_ewise_mult_raw(op.printed(), &x, &y)?).into()
             }
-            (op, a, b) => match (composed(self, op, a, b), a, b) {
-                (Some(made), ..) => made?,
-                (None, Operand::Matrix(a), None) => self.of_matrix(op, a)?,
-                (None, Operand::Vector(x), None) => self.of_vector(op, x)?,
-                _ => return Err(unfit()),
-            },
+            (Op::EwiseUnion(op, for_a, for_b), Operand::Matrix(a), Some(Operand::Matrix(b))) => {
+                let fills = self.fills_of(for_a, for_b)?;
+                let fills = Some(fills.each_ref().map(|fill| &**fill));
+                self.keep(self.ewise_add_raw(op.printed(), fills, &*self.matrix(a)?, &*self.matrix(b)?)?).into()
+            }
+            (Op::EwiseUnion(op, for_a, for_b), Operand::Vector(x), Some(Operand::Vector(y))) => {
+                let (fills, x, y) = (self.fills_of(for_a, for_b)?, self.vector(x)?, self.vector(y)?);
+                let fills = Some(fills.each_ref().map(|fill| &**fill));
+                self.keep_vector(self.vector_ewise_add_raw(op.printed(), fills, &x, &y)?).into()
+            }
+            (op, Operand::Matrix(a), None) => self.of_matrix(op, a)?,
+            (op, Operand::Vector(x), None) => self.of_vector(op, x)?,
+            _ => return Err(unfit()),
         };
         match call.mask {
             None => Ok(made),
@@ -342,6 +368,48 @@ impl Engine for Cuda {
         let y = self.alloc_raw(ring.ty(), a.pattern.nrows * columns, "the result of spmm")?;
         self.mxd_raw(ring.printed(), &a, columns, &x, &y)?;
         self.get_raw(&y, "the result of spmm")
+    }
+    fn assign(
+        &self,
+        c: &mut Matrix,
+        a: &Matrix,
+        part: (&IndexList, &IndexList),
+        mask: Option<(&Matrix, bool)>,
+    ) -> Option<Result<()>> {
+        let assigned = || {
+            let mask = mask.map(|(m, complement)| Ok::<_, Error>((self.pattern(m)?, complement))).transpose()?;
+            let mask = mask.as_ref().map(|(m, complement)| (m, *complement));
+            Ok(self.keep(self.assign_raw(&*self.matrix(c)?, &*self.matrix(a)?, part, mask)?))
+        };
+        Some(match assigned() {
+            Ok(made) => {
+                *c = made;
+                Ok(())
+            }
+            Err(e) => Err(e),
+        })
+    }
+    fn constant(&self, s: &Scalar, part: (&IndexList, &IndexList), shape: (usize, usize)) -> Option<Result<Matrix>> {
+        Some(self.constant_raw(s.constant().slice(), part, shape).map(|made| self.keep(made)))
+    }
+    fn line_matrix(&self, x: &Vector, is_row: bool) -> Option<Result<Matrix>> {
+        Some(self.vector(x).and_then(|x| self.vector_matrix_raw(&x, is_row)).map(|made| self.keep(made)))
+    }
+    fn concat(&self, blocks: &[&[&Matrix]], shape: (usize, usize, usize)) -> Option<Result<Matrix>> {
+        let ty = blocks.first()?.first()?.ty();
+        let there = |row: &&[&Matrix]| row.iter().map(|a| Ok(self.matrix(a)?.into_owned())).collect();
+        let blocks: Result<Vec<Vec<RawCsr>>> = blocks.iter().map(there).collect();
+        Some(blocks.and_then(|blocks| self.concat_raw(&blocks, shape, ty)).map(|made| self.keep(made)))
+    }
+    fn row_counts(&self, a: &Matrix) -> Result<Vector> {
+        Ok(self.keep_vector(self.row_counts_raw(&*self.pattern(a)?)?))
+    }
+    fn best_of_rows(&self, a: &Matrix, greatest: bool) -> Result<Vector> {
+        Ok(self.keep_vector(self.best_of_rows_raw(&*self.matrix(a)?, greatest)?))
+    }
+    fn column_counts(&self, a: &Matrix) -> Option<Result<Vector>> {
+        let counts = self.pattern(a).and_then(|pattern| self.column_counts_raw(&pattern));
+        Some(counts.map(|counts| self.keep_vector(counts)))
     }
     fn sum(&self, a: &Matrix) -> Result<Sum> {
         let Some(raw) = self.held::<RawCsr>(a.as_remote()) else { return a.sum() };

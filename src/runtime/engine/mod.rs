@@ -1,7 +1,5 @@
 //! What a machine brings: operations on matrices and vectors whose types are known at run time.
 
-#[cfg(feature = "cuda")]
-mod composed;
 mod cpu;
 #[cfg(feature = "cuda")]
 mod cuda;
@@ -131,11 +129,29 @@ pub(crate) trait Engine: Any + Debug + Send + Sync {
     fn fill(&self, _c: &mut Matrix, _s: &Scalar, _mask: &Matrix) -> Option<Result<()>> {
         None
     }
-    /// What an aggregate tells of each row; `None` if it is to be made of other operations.
-    fn aggregate(&self, _aggregate: Aggregate, _a: &Matrix) -> Option<Result<Vector>> {
+    /// The m×n matrix with s at each place of its part (I, J), whose lists may repeat indices; `None` if it is to be made
+    /// on the host.
+    fn constant(&self, _s: &Scalar, _part: (&IndexList, &IndexList), _shape: (usize, usize)) -> Option<Result<Matrix>> {
         None
     }
-    /// How many entries each column has; `None` as for [`aggregate`](Self::aggregate).
+    /// A vector as a matrix of one row, or of one column; `None` as for [`constant`](Self::constant).
+    fn line_matrix(&self, _x: &Vector, _is_row: bool) -> Option<Result<Matrix>> {
+        None
+    }
+    /// The block matrix of blocks of one type, with this shape and number of entries; `None` as for
+    /// [`constant`](Self::constant).
+    fn concat(&self, _blocks: &[&[&Matrix]], _shape: (usize, usize, usize)) -> Option<Result<Matrix>> {
+        None
+    }
+    /// How many entries each row has that has some: i64.
+    /// # Errors
+    /// See [`Engine`].
+    fn row_counts(&self, a: &Matrix) -> Result<Vector>;
+    /// The column of the least entry of each row, or of the greatest one, the first of equal ones: i64.
+    /// # Errors
+    /// See [`Engine`]; [`Error::Unsupported`] for values without an order.
+    fn best_of_rows(&self, a: &Matrix, greatest: bool) -> Result<Vector>;
+    /// How many entries each column has that has some; `None` if it is to be made of other operations.
     fn column_counts(&self, _a: &Matrix) -> Option<Result<Vector>> {
         None
     }

@@ -1,0 +1,73 @@
+//! An assign in steps: what is replaced is removed, and what is assigned comes to it. Each step may be in place.
+
+use super::Backend;
+use super::container::{Container, Kind, Matrices};
+use crate::algebra::Value;
+use crate::sparse::{IndexList, MaskSpec};
+use crate::{Index, Result};
+
+/// C(I, J) = A where the mask allows; other entries of C stay.
+pub(super) fn assign<M: Backend<I>, I: Index, T: Value>(
+    m: &M,
+    c: &mut M::Matrix<T>,
+    a: M::Matrix<T>,
+    (rows, cols): (&IndexList, &IndexList),
+    mask: Option<MaskSpec<'_, M::Pattern>>,
+) -> Result<()> {
+    let shape = m.shape(c);
+    let mut t = m.place_part(&a, (rows, cols), shape)?;
+    drop(a);
+    if let Some(mask) = mask {
+        m.retain_matrix(&mut t, mask)?;
+    }
+    // Where T has an entry at every place of the part, it takes the place of what stands there.
+    let places = rows.len(shape.0) as u128 * cols.len(shape.1) as u128;
+    if mask.is_some() || m.nnz(&t)? as u128 != places {
+        let mut replaced = m.keep_part(c, (rows, cols))?;
+        if let Some(mask) = mask {
+            m.retain_matrix(&mut replaced, mask)?;
+        }
+        if m.nnz(&replaced)? > 0 {
+            let pattern = replaced.places(m)?;
+            drop(replaced);
+            m.retain_matrix(c, MaskSpec::new(&pattern, true))?;
+        }
+    }
+    <Matrices as Kind<M, I>>::put(m, c, t)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Cpu, Csr};
+
+    /// A matrix with entries at about one place in three.
+    fn matrix(m: usize, n: usize, seed: u64) -> Csr<f64> {
+        let entries = (0..m * n).map(|p| (p, (p as u64 + 1).wrapping_mul(seed | 1) >> 7));
+        let kept = entries.filter(|(_, hash)| hash % 3 == 0);
+        Csr::from_triplets(m, n, kept.map(|(p, hash)| (p / n, p % n, (hash % 7) as f64))).unwrap()
+    }
+
+    #[test]
+    fn steps_give_what_one_pass_gives() {
+        let cpu = &Cpu::with_threads(2).unwrap();
+        let lists = |n: usize| -> [IndexList; 5] {
+            let backwards = IndexList::strided(n - 1, -2, n / 2);
+            [IndexList::all(), (1..n - 1).into(), backwards, [2, 0, 1].into(), vec![].into()]
+        };
+        for (m, n, seed) in [(5, 9, 0x9e37_79b9), (8, 4, 0x1234_5677), (6, 6, 0xdead_beef)] {
+            let a = &matrix(m, n, seed);
+            assert!(a.nnz() > 0);
+            for rows in &lists(m) {
+                for cols in &lists(n) {
+                    let part = (rows, cols);
+                    let b = &matrix(rows.len(m), cols.len(n), !seed);
+                    let (mut c, mut d) = (a.clone(), a.clone());
+                    assign(cpu, &mut c, b.clone(), part, None).unwrap();
+                    Backend::<u32>::assign_part(cpu, &mut d, b.clone(), part, None).unwrap();
+                    assert_eq!(c, d, "{part:?}");
+                }
+            }
+        }
+    }
+}

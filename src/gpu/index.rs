@@ -1,0 +1,193 @@
+//! Index lists on the device, and row pointers and marks as kernels take them: see `cuda/index.cuh` and
+//! `cuda/index.cu`.
+
+use std::ops::Range;
+use std::sync::{Arc, OnceLock};
+
+use super::Cuda;
+use super::arg::Arg;
+use super::buffer::Buffer;
+use super::csr::column_bound;
+use super::front::Front;
+use super::jit::{Source, Unit, source};
+use super::launch::{Shape, args};
+use super::pattern::Offsets;
+use super::transpose::Sorter;
+use crate::Result;
+use crate::algebra::Type;
+use crate::par::collected;
+use crate::sparse::IndexList;
+
+const SOURCE: Source = source!("index.cu");
+
+/// Indices of a list that were sent to a device.
+#[derive(Debug)]
+struct Sent {
+    indices: Buffer<u32>,
+    /// One past the largest.
+    bound: usize,
+    /// Whether each is above the one before it.
+    increases: bool,
+    /// Set once it is known that no index is there twice.
+    distinct: OnceLock<()>,
+}
+
+/// An index list as kernels take it: `List` in `cuda/index.cuh`.
+#[derive(Clone, Debug)]
+pub(super) struct DeviceList {
+    sent: Option<Arc<Sent>>,
+    /// The position of each index of the dimension.
+    map: Option<Buffer<u32>>,
+    start: usize,
+    step: isize,
+    pub(super) len: usize,
+}
+
+impl DeviceList {
+    /// `len` indices from `start` on.
+    pub(super) fn range(start: usize, len: usize) -> Self {
+        Self::strided(start, 1, len)
+    }
+    /// `start`, `start + step`, and so on.
+    pub(super) fn strided(start: usize, step: isize, len: usize) -> Self {
+        Self { sent: None, map: None, start, step, len }
+    }
+    /// The range that it is, if each index is known to be the one before it and 1.
+    pub(super) fn as_range(&self) -> Option<Range<usize>> {
+        match (&self.sent, self.len) {
+            (None, 0) => Some(0..0),
+            (None, len) if self.step == 1 || len == 1 => Some(self.start..self.start + len),
+            _ => None,
+        }
+    }
+    /// Whether it is every index of a dimension, in order.
+    pub(super) fn is_all(&self, dimension: usize) -> bool {
+        self.len == dimension && self.as_range().is_some_and(|range| range.start == 0)
+    }
+    /// Whether each index is above the one before it.
+    pub(super) fn increases(&self) -> bool {
+        match &self.sent {
+            Some(sent) => sent.increases,
+            None => self.step > 0 || self.len <= 1,
+        }
+    }
+    /// Whether an index may be there twice: not so of a list that increases or decreases by steps.
+    pub(super) fn may_repeat(&self) -> bool {
+        match &self.sent {
+            Some(sent) => !sent.increases,
+            None => self.step == 0 && self.len > 1,
+        }
+    }
+}
+
+impl From<&DeviceList> for Arg {
+    fn from(list: &DeviceList) -> Self {
+        let indices = list.sent.as_ref().map_or(Self::null(), |sent| (&sent.indices).into());
+        let numbers = [list.start as u64, list.step as u64, list.len as u64];
+        let [start, step, len] = numbers.map(Self::from);
+        Self::all([indices, list.map.as_ref().into(), start, step, len])
+    }
+}
+
+/// Row pointers as `Offsets` of `cuda/index.cuh`.
+pub(super) fn offsets(row_ptr: &Offsets) -> Arg {
+    Arg::all([row_ptr.into(), u64::from(row_ptr.is_large()).into()])
+}
+/// No row pointers.
+pub(super) fn no_offsets() -> Arg {
+    Arg::all([Arg::null(), 0u64.into()])
+}
+/// Marks of entries and how many there are before each word: `Marks` of `cuda/index.cuh`.
+pub(super) fn marks(words: &Buffer<u32>, before: &Offsets) -> Arg {
+    Arg::all([words.into(), before.into(), u64::from(before.is_large()).into()])
+}
+
+/// Whether `queries` of a list's positions are worth an array of the whole dimension, which is written and read, beside
+/// a binary search each.
+fn by_map(dimension: usize, queries: usize) -> bool {
+    dimension / 8 <= queries
+}
+
+impl Cuda {
+    /// An index list whose indices are below a dimension. A list is sent at its first use, and stays on the device as
+    /// long as it lives.
+    pub(super) fn device_list(&self, list: &IndexList, name: &'static str, dimension: usize) -> Result<DeviceList> {
+        let on_this = |sent: &Sent| sent.indices.is_on(self.device());
+        let send = |indices: &[usize]| {
+            column_bound(indices.len())?;
+            let bound = indices.iter().max().map_or(0, |last| last + 1);
+            column_bound(bound)?;
+            let words = collected(indices.len(), indices.iter().map(|&i| i as u32), "indices")?;
+            Ok(Sent {
+                increases: words.is_sorted_by(|i, j| i < j),
+                indices: self.put(&words, "an index list")?,
+                bound,
+                distinct: OnceLock::new(),
+            })
+        };
+        let made = list.copy_where(on_this, send);
+        if let Ok(Some(sent)) = &made
+            && sent.bound <= dimension
+        {
+            let (len, sent) = (sent.indices.len(), Some(Arc::clone(sent)));
+            return Ok(DeviceList { sent, map: None, start: 0, step: 1, len });
+        }
+        // An index that is not below the dimension is refused before one that does not fit on the device.
+        let range = list.check(name, dimension)?;
+        made?;
+        let at = |p: usize| if p < range.len() { range.at(p) } else { 0 };
+        let step = if range.len() > 1 { at(1).wrapping_sub(at(0)) as isize } else { 1 };
+        Ok(DeviceList::strided(at(0), step, range.len()))
+    }
+    /// The same, refused if an index is there twice.
+    pub(super) fn distinct_list(&self, list: &IndexList, name: &'static str, dimension: usize) -> Result<DeviceList> {
+        let found = self.device_list(list, name, dimension)?;
+        if found.may_repeat() && found.sent.as_ref().is_none_or(|sent| sent.distinct.get().is_none()) {
+            list.check(name, dimension)?.no_repeats(name)?;
+            if let Some(sent) = &found.sent {
+                let _ = sent.distinct.set(());
+            }
+        }
+        Ok(found)
+    }
+    /// The list, able to tell the position of an index of the dimension. `queries` are about to be made.
+    pub(super) fn inverted(&self, list: DeviceList, dimension: usize, queries: usize) -> Result<DeviceList> {
+        let Some(sent) = list.sent.as_ref().filter(|sent| !sent.increases || by_map(dimension, queries)) else {
+            return Ok(list);
+        };
+        let map = self.alloc::<u32>(dimension, "positions of indices")?;
+        self.fill_bytes(&map, u8::MAX)?;
+        self.on_lists("list_inverse", list.len, args![&sent.indices, list.len as u64, &map])?;
+        Ok(DeviceList { map: Some(map), ..list })
+    }
+    /// The list, able to tell whether it has an index of the dimension. `queries` are about to be made. The positions
+    /// of indices may be those of another order.
+    pub(super) fn members(&self, list: DeviceList, dimension: usize, queries: usize) -> Result<DeviceList> {
+        let Some(sent) = list.sent.as_ref().filter(|sent| !sent.increases && !by_map(dimension, queries)) else {
+            return self.inverted(list, dimension, queries);
+        };
+        let sorter = Sorter::new(self, Type::U32, list.len)?;
+        let indices = sorter.sort(&sent.indices, None, dimension)?.keys;
+        let sent = Sent { indices, bound: sent.bound, increases: true, distinct: OnceLock::new() };
+        Ok(DeviceList { sent: Some(Arc::new(sent)), ..list })
+    }
+    /// The indices as an array.
+    pub(super) fn indices_of(&self, list: &DeviceList) -> Result<Buffer<u32>> {
+        if let Some(sent) = &list.sent {
+            return Ok(sent.indices.clone());
+        }
+        column_bound(list.len)?;
+        let indices = self.alloc::<u32>(list.len, "an index list")?;
+        let arguments = args![list.start as u64, list.step as u64, list.len as u64, &indices];
+        self.on_lists("list_of_range", list.len, arguments)?;
+        Ok(indices)
+    }
+    fn on_lists(&self, kernel: &str, n: usize, arguments: &[Arg]) -> Result<()> {
+        self.program_of(SOURCE, Front::new("", &[]))?.kernel(kernel)?.launch(Shape::for_each(n, 256)?, arguments)
+    }
+}
+
+/// The program of this file.
+pub(crate) fn programs() -> Vec<Unit> {
+    vec![Unit { source: SOURCE, prefix: String::new(), hot: &["list_inverse"] }]
+}
