@@ -9,10 +9,10 @@ use super::operations::{Mask, masked};
 use super::{Operation, TransposeA};
 use crate::algebra::{Monoid, Slice, Value};
 use crate::ops::{block_ranges, concat_blocks, concat_shape, diagonal_pattern};
-use crate::par::Threads;
+use crate::par::{Threads, reserved};
 use crate::pattern::check_ncols;
 use crate::sparse::IndexList;
-use crate::{Csr, Error, Index, Result};
+use crate::{Csr, Index, Result};
 
 /// T(i) = u(p) ⊕ u(q) ⊕ … over the p, q, … with indices(p) = indices(q) = … = i.
 pub struct Scatter<'i, P: Monoid, M: Backend<I>, I: Index> {
@@ -89,9 +89,21 @@ pub(super) fn concat<M: Backend<I>, I: Index, T: Value>(m: &M, blocks: &[&[&M::M
     let shape = concat_shape::<I>(&shapes)?;
     let blocks = here.iter().map(|row| row.iter().map(|a| (&**a.pattern(), Slice::of(a.values()))).collect());
     let (pattern, values) = concat_blocks(&threads, &blocks.collect::<Vec<Vec<_>>>(), shape)?;
-    let values =
-        values.into_vec().map_err(|_| Error::Argument { name: "blocks", message: "they have other values".into() })?;
+    let values = match values.into_vec() {
+        Ok(values) => values,
+        // An array of structs is not known to be one of this struct.
+        Err(_) => values_by_rows(&here, shape.2)?,
+    };
     m.upload(&Csr::with_pattern(Arc::new(pattern), values)?)
+}
+fn values_by_rows<T: Value, I: Index>(blocks: &[Vec<Csr<T, I>>], nnz: usize) -> Result<Vec<T>> {
+    let mut values = reserved(nnz, "values")?;
+    for row in blocks {
+        for i in 0..row.first().map_or(0, Csr::nrows) {
+            row.iter().for_each(|block| values.extend_from_slice(block.row(i).1));
+        }
+    }
+    Ok(values)
 }
 
 /// The blocks of so many rows and columns.
@@ -134,4 +146,31 @@ pub(super) fn resize_vector<M: Backend<I>, I: Index, T: Value>(
     let now = m.len(v);
     let list = list_of::<I>(&IndexList::from(0..now.min(len)), "indices", now)?;
     if len < now { m.extract_vector(v, &list) } else { m.scatter_vector(v, &list, len) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Cpu;
+
+    crate::value! {
+        /// Two numbers.
+        pub(super) struct Two {
+            /// One.
+            pub(super) a: f64,
+            /// The other.
+            pub(super) b: u8,
+        }
+    }
+
+    #[test]
+    fn blocks_of_structs_are_joined() {
+        let two = |b| Two { a: 0.5, b };
+        let a = Csr::<Two>::new(2, 2, vec![0, 1, 3], vec![1, 0, 1], vec![two(1), two(2), two(3)]).unwrap();
+        let c = Backend::<u32>::concat(&Cpu::with_threads(2).unwrap(), &[&[&a, &a], &[&a, &a]]).unwrap();
+        let found: Vec<_> = c.iter().map(|(i, j, x)| (i, j, x.b)).collect();
+        let half = [(0, 1, 1), (0, 3, 1), (1, 0, 2), (1, 1, 3), (1, 2, 2), (1, 3, 3)];
+        let below = half.map(|(i, j, b)| (i + 2, j, b));
+        assert_eq!(found, [half, below].concat());
+    }
 }
