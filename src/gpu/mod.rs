@@ -57,7 +57,12 @@
 //! | `apply`, `apply_index`, `select` | reads each entry once, `select` twice | the CPU's but for functions such as `exp`, whose last bits differ |
 //! | `reduce`, `reduce_rows` | reads each value once | rows of up to 128 entries the CPU's. Longer ones, and all values of `reduce`, are cut into chunks of 4096: part t < 256 of a chunk is the fold of entries t, t + 256, … from the identity, parts are folded by halves (t with t + 128, then t + 64, …), then chunks in order, for `reduce` again in this way |
 //! | `transpose` | a stable radix sort: ⌈log₂(ncols) / 8⌉ passes, 12 bytes an entry | the CPU's |
-//! | `extract`, `assign` | O(n) of what is written to, and the indices are sent | the CPU's |
+//! | `extract`, `assign` of vectors | O(n) of what is written to; a list of indices is sent at its first use, a slice at each | the CPU's |
+//! | `extract_matrix`, `split`, `resize` | whole rows and ranges of columns O(m) and a search for each entry of the result; other columns a look at each entry of the rows, and a bit for it | the CPU's |
+//! | `assign_matrix` | O(m), a look at each entry of C, and a search for each entry of the result | the CPU's |
+//! | `extract_row`, `extract_column`, `diagonal` | a search for each place | the CPU's |
+//! | `diag`, `concat` | O(m) and a copy of the entries | the CPU's |
+//! | `count_rows`, `argmin_rows`, `argmax_rows` | O(m), and each entry read once but for counts | the CPU's |
 //! | `assign_scalar` under a mask | in place: O(nnz) of a mask that is a list, else O(n) | the CPU's |
 //! | masks | a binary search in the mask for each entry of a matrix; of vectors O(n), of a list O(nnz) | |
 //! | `einsum` | [`einsum`](Cuda::einsum): a kernel for each pair of operands | the CPU's; of a mass operator's [action](crate::contract::Mass::action) its own |
