@@ -1,6 +1,6 @@
 // part.cu: rows and columns of a matrix by index lists: A(I, J), the matrix whose part (I, J) is A, the entries in
 // (I, J), and C with that part replaced. Row r of a result comes from a row of A, its source: I(r), or with `inverse`
-// the p with I(p) = r. Where whole rows, or a range of their columns, are taken, each entry of the result finds its own;
+// the p with I(p) = r. Where whole rows or a range of their columns are taken, each entry of the result finds its own;
 // else entries are marked, a bit each, and the marked ones are moved in their order. A huge row is as parallel as many
 // short ones.
 // Grid: one block of 256 threads a tile of 1024 entries, or a thread an item. `Value` (plain words as large as a value)
@@ -69,8 +69,8 @@ KERNEL(part_marks, Offsets a_ptr, const u32* a_cols, List rows, Offsets v_ptr, u
   }
 }
 
-// Entries of A in (I, J), or with `outside` those that are not in it; where there is a mask, with sorted rows, in (I, J)
-// and at its places, or with `complement` at others.
+// Entries of A in (I, J), or with `outside` those that are not in it. Where there is a mask, whose rows are sorted, in
+// it means at the mask's places too, or with `complement` at others.
 KERNEL(within_marks, Offsets a_ptr, const u32* a_cols, u64 nrows, u64 nnz, List rows, List cols, u32 outside,
                      Offsets m_ptr, const u32* m_cols, u32 complement, u32* words, u32* counts) {
   __shared__ u64 room[2];
@@ -135,7 +135,7 @@ KERNEL(merge_placed, Offsets t_ptr, const u32* t_cols, const Value* t, u64 nrows
   }
 }
 
-// An entry of A for each time that J has its column. `keys` is J in order, stably, and positions[p] where keys[p] stood.
+// An entry of A for each time that J has its column. `keys` is J in order, stably; positions[p] is where keys[p] stood.
 KERNEL(repeat_counts, const u32* a_cols, u64 nnz, const u32* keys, u64 len, u32* counts) {
   const u64 p = (u64)blockIdx.x * blockDim.x + threadIdx.x;
   if (p >= nnz) return;

@@ -887,9 +887,73 @@ fn lines_blocks_and_aggregates_are_those_of_the_cpu() {
         let counts = |on: &sparring::runtime::Machine| {
             let op = sparring::runtime::Op::Aggregate(sparring::runtime::Aggregate::Count);
             let made: sparring::runtime::Vector = on.call(op, &a).transpose_a().eval().expect("counts");
-            let (columns, counts) = made.entries().expect("entries");
+            let (columns, counts) = made.download().expect("downloaded").entries().expect("entries");
             (columns.to_vec(), counts.slice().get::<i64>().expect("numbers").to_vec())
         };
         assert_eq!(counts(&machine), counts(&here));
     }
+}
+
+#[test]
+#[ignore = "needs a GPU"]
+fn values_on_the_device_are_index_lists() {
+    use sparring::runtime::{BinaryOp, IndexList, Machine, Op, Vector};
+    let (cuda, mut rng) = (cuda(), Rng(31));
+    let (gpu, here) = (Machine::from(cuda.clone()), Machine::from(Cpu::new()));
+    let n = 5000;
+    let places: Vec<u64> = (0..n).map(|_| rng.below(n) as u64).collect();
+    let increasing: Vec<u64> = (0..n as u64 / 2).map(|i| 2 * i + 1).collect();
+    let v = Vector::from(sparring::Vector::<f64>::full((0..n).map(|_| rng.below(1000) as f64).collect()).unwrap());
+    let there = gpu.upload_vector(&v).unwrap();
+    let all = IndexList::all();
+    for (places, ordered) in [(&places, false), (&increasing, true)] {
+        let typed: Vec<Vector> = vec![
+            sparring::Vector::<u64>::full(places.clone()).unwrap().into(),
+            sparring::Vector::<i16>::full(places.iter().map(|&i| i as i16).collect()).unwrap().into(),
+            sparring::Vector::<f64>::full(places.iter().map(|&i| i as f64).collect()).unwrap().into(),
+        ];
+        let want: IndexList = places.iter().map(|&i| i as usize).collect::<Vec<_>>().into();
+        for list in typed {
+            let list = gpu.upload_vector(&list).unwrap().to_index_list().unwrap();
+            let values = |x: &Vector| {
+                let (places, values) = x.download().unwrap().entries().unwrap();
+                (places, values.slice().get::<f64>().unwrap().iter().map(|x| x.to_bits()).collect::<Vec<_>>())
+            };
+            let found: Vector = gpu.call(Op::Extract(&list, &all), &there).eval().unwrap();
+            let expected: Vector = here.call(Op::Extract(&want, &all), &v).eval().unwrap();
+            assert_eq!(values(&found), values(&expected));
+            let max = BinaryOp::new("max", Type::F64).unwrap();
+            let folded: Vector = gpu.call(Op::Scatter(&list, n, &max), &found).eval().unwrap();
+            let expected_folds: Vector = here.call(Op::Scatter(&want, n, &max), &expected).eval().unwrap();
+            assert_eq!(values(&folded), values(&expected_folds));
+            if ordered {
+                let placed = |on: &Machine, list: &IndexList, u: &Vector, w: &Vector| {
+                    let mut w = w.clone();
+                    on.call(Op::Assign(list, &all), u).into(&mut w).unwrap();
+                    values(&w)
+                };
+                assert_eq!(placed(&gpu, &list, &found, &there), placed(&here, &want, &expected, &v));
+            }
+            // A list that the processor reads comes to it.
+            assert!(list == want);
+            let beyond =
+                gpu.call(Op::Extract(&list, &all), &gpu.upload_vector(&Vector::empty(Type::F64, 9).unwrap()).unwrap());
+            let error = beyond.eval::<Vector>().unwrap_err().to_string();
+            assert!(error.contains("of a dimension of 9"), "{error}");
+        }
+    }
+    // Entries of bitmaps and lists, in the order of their places.
+    let some = Csr::<u32>::new(1, 9, vec![0, 3], vec![1, 4, 8], vec![7, 7, 0]).unwrap();
+    let some =
+        sparring::Vector::<u32>::from_entries(9, some.col_idx().to_vec(), some.values().to_vec(), Any::<u32>::new());
+    let some = cuda.upload_vector(&some.unwrap()).unwrap();
+    for form in [cuda.to_bitmap(&some).unwrap(), some] {
+        assert_eq!(cuda.index_list(&form).unwrap().to_vec("indices", 8).unwrap(), [7, 7, 0]);
+    }
+    for wrong in [-1.0, 0.5, f64::NAN, 4_294_967_295.0, f64::INFINITY] {
+        let error = cuda.index_list(&cuda.upload_full(&[1.0, wrong]).unwrap()).unwrap_err().to_string();
+        assert!(error.contains("f64 is no index"), "{error}");
+    }
+    let negative = Vector::from(sparring::Vector::<i32>::full(vec![1, -1]).unwrap());
+    assert!(gpu.upload_vector(&negative).unwrap().to_index_list().is_err());
 }

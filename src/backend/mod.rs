@@ -812,6 +812,12 @@ pub trait Backend<I: Index = u32>:
     /// # Errors
     /// See [`Backend`]; [`Error::IndexRange`](crate::Error::IndexRange).
     fn extract_vector<T: Value>(&self, v: &Self::Vector<T>, indices: &[I]) -> Result<Self::Vector<T>>;
+    /// The same for a list. A machine that keeps lists in its memory takes it from there.
+    /// # Errors
+    /// See [`Backend`]; [`Error::ListIndex`](crate::Error::ListIndex).
+    fn extract_listed<T: Value>(&self, v: &Self::Vector<T>, list: &IndexList) -> Result<Self::Vector<T>> {
+        self.extract_vector(v, &indices::list_of(list, "indices", self.len(v))?)
+    }
     /// The vector of `len` places with w(indices(p)) = v(p).
     /// # Errors
     /// See [`Backend`]; [`Error::IndexRange`](crate::Error::IndexRange), [`Error::Duplicate`](crate::Error::Duplicate).

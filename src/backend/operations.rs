@@ -559,7 +559,11 @@ impl<T: Value, M: Backend<I>, I: Index> Operation<M, I> for Extract<'_, T, M, I>
     const NAME: &'static str = "extract";
     fn compute(self, m: &M, mask: Mask<'_, M::Places>) -> Result<M::Vector<T>> {
         let Self { v, indices } = self;
-        let t = if indices.is_all() { v } else { m.extract_vector(&v, &indices.resolve(m.len(&v))?)? };
+        let t = match &indices {
+            all if all.is_all() => v,
+            Indices::List(list) => m.extract_listed(&v, list)?,
+            Indices::Slice(indices) => m.extract_vector(&v, indices)?,
+        };
         masked::<M, I, Vectors, T>(m, t, mask)
     }
 }

@@ -456,6 +456,9 @@ impl Backend for Cuda {
     fn extract_vector<T: Value>(&self, v: &DeviceVector<T>, indices: &[u32]) -> Result<DeviceVector<T>> {
         self.vector_extract_raw(v.raw(), indices)?.typed()
     }
+    fn extract_listed<T: Value>(&self, v: &DeviceVector<T>, list: &IndexList) -> Result<DeviceVector<T>> {
+        self.vector_part_raw(v.raw(), list)?.typed()
+    }
     fn scatter_vector<T: Value>(&self, v: &DeviceVector<T>, indices: &[u32], len: usize) -> Result<DeviceVector<T>> {
         if v.len() != indices.len() {
             return Err(Error::Length { what: "indices of an assignment", found: indices.len(), expected: v.len() });

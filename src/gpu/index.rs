@@ -4,21 +4,26 @@
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
-use super::Cuda;
 use super::arg::Arg;
 use super::buffer::Buffer;
 use super::csr::column_bound;
-use super::front::Front;
+use super::front::{Front, Setting};
 use super::jit::{Source, Unit, source};
 use super::launch::{Shape, args};
 use super::pattern::Offsets;
 use super::transpose::Sorter;
-use crate::Result;
-use crate::algebra::Type;
+use super::vector_form::RawVector;
+use super::{Cuda, DeviceVector};
+use crate::algebra::{Type, Value};
 use crate::par::collected;
 use crate::sparse::IndexList;
+use crate::{Error, Result};
 
 const SOURCE: Source = source!("index.cu");
+
+fn values_of(ty: Type) -> [Setting; 2] {
+    [Setting::Switch("VALUES"), Setting::Type("Number", ty.cuda())]
+}
 
 /// Indices of a list that were sent to a device.
 #[derive(Debug)]
@@ -139,6 +144,49 @@ impl Cuda {
         let step = if range.len() > 1 { at(1).wrapping_sub(at(0)) as isize } else { 1 };
         Ok(DeviceList::strided(at(0), step, range.len()))
     }
+    /// The values of a vector as an index list that stays on this device; the values of a list inside, a bitmap or a
+    /// full vector in the order of their places. `None` if a value is no index, or of a type without an order.
+    ///
+    /// Cost: O(entries), a wait for three numbers. An operation of another machine brings the list to the host.
+    pub(crate) fn index_list_raw(&self, v: &RawVector) -> Result<Option<IndexList>> {
+        if let Type::ComplexF32 | Type::ComplexF64 | Type::Struct(_) = v.ty() {
+            return Ok(None);
+        }
+        let (_, values) = self.entries_raw(v)?;
+        let n = values.len();
+        let (indices, facts) = (self.alloc::<u32>(n, "an index list")?, self.zeroed::<u32>(3, "an index list")?);
+        let kernel = self.program_of(SOURCE, Front::new("", &values_of(v.ty())))?.kernel("list_of_values")?;
+        kernel.launch(Shape::for_each(n, 256)?, args![&values, n as u64, &indices, &facts])?;
+        let facts = self.get(&facts, "an index list")?;
+        let &[0, unordered, bound] = &facts[..] else { return Ok(None) };
+        let (cuda, there) = (self.clone(), indices.clone());
+        let fetch = move || {
+            let indices = cuda.get(&there, "an index list")?;
+            collected(indices.len(), indices.iter().map(|&i| i as usize), "indices")
+        };
+        let distinct = OnceLock::new();
+        let sent = Sent { indices, bound: bound as usize, increases: unordered == 0, distinct };
+        Ok(Some(IndexList::elsewhere(n, Arc::new(sent), fetch)))
+    }
+    /// The values of a vector as an index list, which stays on this device: what operations on it take from there.
+    ///
+    /// Cost: O(entries), a wait. An operation of another machine brings the list to the host.
+    /// # Errors
+    /// [`Error::Argument`] for a value that is no index of the device: negative, no whole number, 2³² − 1 or more;
+    /// [`Error::DeviceMemory`], [`Error::Device`].
+    /// # Example
+    /// ```no_run
+    /// use sparring::prelude::*;
+    /// let cuda = Cuda::new(0)?;
+    /// let f = cuda.upload_full(&[2u32, 2, 0])?;
+    /// let g = cuda.extract(&f, cuda.index_list(&f)?).eval()?;
+    /// assert_eq!(cuda.download_full(&g, 0)?, [0, 0, 2]);
+    /// # Ok::<(), sparring::Error>(())
+    /// ```
+    pub fn index_list<T: Value>(&self, v: &DeviceVector<T>) -> Result<IndexList> {
+        let message = || format!("a value of type {} is no index", T::TYPE);
+        self.index_list_raw(v.raw())?.ok_or_else(|| Error::Argument { name: "indices", message: message() })
+    }
     /// The same, refused if an index is there twice.
     pub(super) fn distinct_list(&self, list: &IndexList, name: &'static str, dimension: usize) -> Result<DeviceList> {
         let found = self.device_list(list, name, dimension)?;
@@ -187,7 +235,13 @@ impl Cuda {
     }
 }
 
-/// The program of this file.
+/// The programs of this file, as they are used.
 pub(crate) fn programs() -> Vec<Unit> {
-    vec![Unit { source: SOURCE, prefix: String::new(), hot: &["list_inverse"] }]
+    let values = |ty| Unit { source: SOURCE, prefix: Front::new("", &values_of(ty)).text(), hot: &["list_of_values"] };
+    vec![
+        Unit { source: SOURCE, prefix: String::new(), hot: &["list_inverse"] },
+        values(Type::U32),
+        values(Type::I8),
+        values(Type::F64),
+    ]
 }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use crate::algebra::{Array, Type};
 use crate::ops::by_formula::AnyVector;
+use crate::sparse::IndexList;
 use crate::{Error, Pattern, Result};
 
 /// A matrix or a vector in the memory of an engine.
@@ -32,6 +33,11 @@ pub(crate) trait Remote: Any + Debug + Send + Sync {
     /// # Errors
     /// Those of the engine.
     fn download(&self) -> Result<Downloaded>;
+    /// The values of a vector as an index list that stays where they are; `None` if they are to be brought here, to be
+    /// looked at.
+    /// # Errors
+    /// Those of the engine.
+    fn index_list(&self) -> Result<Option<IndexList>>;
 }
 
 impl Clone for Box<dyn Remote> {

@@ -225,10 +225,13 @@ impl Vector {
     /// assert_eq!(f.typed::<u32>().unwrap().as_full(), Some(&[2, 2, 0][..]));
     /// # Ok::<(), sparring::Error>(())
     /// ```
-    /// Cost: O(entries); a vector on a GPU is downloaded.
+    /// Cost: O(entries). The list of a vector on a GPU stays there, for operations of that GPU.
     /// # Errors
     /// [`Error::Argument`] for a value that is no index: a negative one, or no whole number; [`Error::OutOfMemory`].
     pub fn to_index_list(&self) -> Result<IndexList> {
+        if let Some(list) = self.as_remote().map(Remote::index_list).transpose()?.flatten() {
+            return Ok(list);
+        }
         let (_, indices) = self.download()?.cast(Type::U64)?.entries()?;
         let none = || Error::Argument { name: "indices", message: "they are no whole numbers".into() };
         let indices = indices.slice().get::<u64>().ok_or_else(none)?;

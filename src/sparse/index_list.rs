@@ -4,7 +4,7 @@
 use std::any::Any;
 use std::fmt;
 use std::ops::{Range, RangeFull};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 #[cfg(feature = "cuda")]
 use std::sync::{Mutex, PoisonError};
 
@@ -36,30 +36,55 @@ enum Kind {
 
 /// The indices of a list, which its clones share.
 struct Listed {
-    indices: Box<[usize]>,
+    len: usize,
+    /// Set at first, or brought by `fetch` when they are first read.
+    indices: OnceLock<Box<[usize]>>,
+    #[cfg(feature = "cuda")]
+    fetch: Option<Box<Fetch>>,
     /// Copies in other memory, one of a type and place; they live as long as the list.
     #[cfg(feature = "cuda")]
     copies: Mutex<Vec<Arc<dyn Any + Send + Sync>>>,
 }
+/// Brings the indices of a list from other memory.
+#[cfg(feature = "cuda")]
+type Fetch = dyn Fn() -> Result<Vec<usize>> + Send + Sync;
 
+impl Listed {
+    /// The indices, in this memory.
+    fn indices(&self) -> Result<&[usize]> {
+        #[cfg(feature = "cuda")]
+        if let (None, Some(fetch)) = (self.indices.get(), &self.fetch) {
+            let indices = fetch()?.into();
+            return Ok(self.indices.get_or_init(|| indices));
+        }
+        Ok(self.indices.get().map_or(&[], |indices| indices))
+    }
+}
 impl From<Box<[usize]>> for Listed {
     fn from(indices: Box<[usize]>) -> Self {
         Self {
-            indices,
+            len: indices.len(),
+            indices: indices.into(),
+            #[cfg(feature = "cuda")]
+            fetch: None,
             #[cfg(feature = "cuda")]
             copies: Mutex::default(),
         }
     }
 }
+/// Lists are equal if their indices are, which may have to be brought here; what cannot be brought equals nothing.
 impl PartialEq for Listed {
     fn eq(&self, other: &Self) -> bool {
-        self.indices == other.indices
+        self.len == other.len && matches!((self.indices(), other.indices()), (Ok(x), Ok(y)) if x == y)
     }
 }
 impl Eq for Listed {}
 impl fmt::Debug for Listed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.indices.fmt(f)
+        match self.indices.get() {
+            Some(indices) => indices.fmt(f),
+            None => write!(f, "{} indices elsewhere", self.len),
+        }
     }
 }
 
@@ -89,7 +114,7 @@ impl IndexList {
     /// Whether it is every index, whatever the dimension.
     #[must_use]
     pub fn is_all(&self) -> bool {
-        self.0 == Kind::All
+        matches!(self.0, Kind::All)
     }
     /// How many indices it has, of a dimension.
     #[must_use]
@@ -97,7 +122,7 @@ impl IndexList {
         match &self.0 {
             Kind::All => dimension,
             Kind::Strided { len, .. } => *len,
-            Kind::List(list) => list.indices.len(),
+            Kind::List(list) => list.len,
         }
     }
     /// The list, its indices checked against the dimension; `name` is that of the argument.
@@ -121,11 +146,24 @@ impl IndexList {
                 }
                 Ok(Checked::Strided { start, step, len })
             }
-            Kind::List(list) => match list.indices.iter().position(|&i| i >= dimension) {
-                None => Ok(Checked::List(&list.indices)),
-                Some(p) => Err(beyond(list.indices[p] as i128, p)),
-            },
+            Kind::List(list) => {
+                let indices = list.indices()?;
+                match indices.iter().position(|&i| i >= dimension) {
+                    None => Ok(Checked::List(indices)),
+                    Some(p) => Err(beyond(indices[p] as i128, p)),
+                }
+            }
         }
+    }
+    /// A list of `len` indices in other memory, where `copy` has them; `fetch` brings them here if they are read here.
+    #[cfg(feature = "cuda")]
+    pub(crate) fn elsewhere(
+        len: usize,
+        copy: Arc<dyn Any + Send + Sync>,
+        fetch: impl Fn() -> Result<Vec<usize>> + Send + Sync + 'static,
+    ) -> Self {
+        let copies = Mutex::new(vec![copy]);
+        Self(Kind::List(Arc::new(Listed { len, indices: OnceLock::new(), fetch: Some(Box::new(fetch)), copies })))
     }
     /// The copy of a list that `fits`, made of its indices if there is none yet; `None` for a range. It lives as long as
     /// the list and its clones.
@@ -143,7 +181,7 @@ impl IndexList {
         if known.is_some() {
             return Ok(known);
         }
-        let made = Arc::new(make(&list.indices)?);
+        let made = Arc::new(make(list.indices()?)?);
         copies().push(Arc::clone(&made) as _);
         Ok(Some(made))
     }

@@ -47,6 +47,9 @@ trait DeviceObject: Any + Clone + Debug + Send + Sync {
     fn shape(&self) -> (usize, usize);
     fn nnz(&self, cuda: &Cuda) -> Result<usize>;
     fn download(&self, cuda: &Cuda) -> Result<Downloaded>;
+    fn index_list(&self, _: &Cuda) -> Result<Option<IndexList>> {
+        Ok(None)
+    }
 }
 
 impl DeviceObject for RawCsr {
@@ -80,6 +83,9 @@ impl DeviceObject for RawVector {
         let values = cuda.get_raw(&values, "values of a vector")?;
         Ok(Downloaded::Vector(AnyVector::list(self.len, indices, values)))
     }
+    fn index_list(&self, cuda: &Cuda) -> Result<Option<IndexList>> {
+        cuda.index_list_raw(self)
+    }
 }
 
 impl<X: DeviceObject> Remote for OnDevice<X> {
@@ -109,6 +115,9 @@ impl<X: DeviceObject> Remote for OnDevice<X> {
     }
     fn download(&self) -> Result<Downloaded> {
         self.raw.download(&self.cuda)
+    }
+    fn index_list(&self) -> Result<Option<IndexList>> {
+        self.raw.index_list(&self.cuda)
     }
 }
 
