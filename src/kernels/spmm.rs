@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::blocks::{fill, fill_words};
 use super::by_formula::{Fused, check, with_type};
-use super::staged::{Factors, MulRow, Multiplier};
+use super::staged::{Factors, MulRow, Multiplier, Piece, Pieces};
 use super::two_steps::no_structs;
 use super::{BLOCK, CompiledRing, Fold};
 use crate::algebra::words::from_words;
@@ -111,13 +111,15 @@ struct Buffer<W> {
     js: [u32; BLOCK],
     zs: [W; BLOCK],
     sums: [W; BLOCK],
+    pieces: [Piece; BLOCK],
 }
 
 impl<W: Word> Staged<'_, W> {
     /// Some rows of Y.
     fn rows(&self, rows: Range<usize>, y: &mut [W]) {
         let identity = self.fold.identity();
-        let mut buffer = Buffer { js: [0; BLOCK], zs: [identity; BLOCK], sums: [identity; BLOCK] };
+        let pieces = [Piece::default(); BLOCK];
+        let mut buffer = Buffer { js: [0; BLOCK], zs: [identity; BLOCK], sums: [identity; BLOCK], pieces };
         let mut columns = [0; BLOCK];
         self.mul.with(&mut |mul| {
             for (i, y) in rows.clone().zip(y.chunks_exact_mut(self.n)) {
@@ -133,30 +135,30 @@ impl<W: Word> Staged<'_, W> {
     }
     /// The sums of row `i` in these columns, neighbours from a multiple of [`BLOCK`] on.
     fn part(&self, i: usize, columns: &[u32], mul: &mut dyn Multiplier<W>, buffer: &mut Buffer<W>) {
-        let Buffer { js, zs, sums } = buffer;
+        let Buffer { js, zs, sums, pieces } = buffer;
         let (first, m) = (columns[0] as usize, columns.len());
-        let mut held = 0;
-        for p in self.a.row_ptr()[i]..self.a.row_ptr()[i + 1] {
+        let of_row = self.a.row_ptr()[i]..self.a.row_ptr()[i + 1];
+        let piece = |p: usize| {
             let k = self.a.col_idx()[p] as usize;
-            let start = k * self.n + first;
-            let f = Factors { i, k, x: self.values.part(p..p + 1), js: columns, ys: self.x.part(start..start + m) };
-            if m >= LONG {
-                mul.multiply(f, &mut zs[..m]);
+            Piece { i, k, p, q: k * self.n + first, n: m }
+        };
+        if m >= LONG {
+            for Piece { i, k, p, q, .. } in of_row.map(piece) {
+                let (x, ys) = (self.values.part(p..p + 1), self.x.part(q..q + m));
+                mul.multiply(Factors { i, k, x, js: columns, ys }, &mut zs[..m]);
                 self.fold.to_window(sums, columns, &zs[..m]);
-                continue;
             }
-            if held + m > BLOCK {
-                mul.multiply_pushed(&js[..held], &mut zs[..held]);
-                self.fold.to_window(sums, &js[..held], &zs[..held]);
-                held = 0;
-            }
-            js[held..held + m].copy_from_slice(columns);
-            mul.push(held, f);
-            held += m;
+            return;
         }
-        if held > 0 {
-            mul.multiply_pushed(&js[..held], &mut zs[..held]);
-            self.fold.to_window(sums, &js[..held], &zs[..held]);
+        let at_once = BLOCK / m;
+        for start in of_row.clone().step_by(at_once) {
+            let entries = start..of_row.end.min(start + at_once);
+            let (count, n) = (entries.len(), entries.len() * m);
+            pieces.iter_mut().zip(entries).for_each(|(to, p)| *to = piece(p));
+            js[..n].chunks_exact_mut(m).for_each(|js| js.copy_from_slice(columns));
+            let (js, zs) = (&js[..n], &mut zs[..n]);
+            mul.multiply_pieces(Pieces { xs: self.values, ys: self.x, pieces: &pieces[..count], js }, zs);
+            self.fold.to_window(sums, js, zs);
         }
     }
 }
