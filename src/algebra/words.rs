@@ -840,7 +840,9 @@ mod tests {
     fn parts_are_copied_and_values_repeated() {
         let from: Vec<u16> = (0..30).collect();
         let structs: Vec<Padded> = from.iter().map(|&x| Padded { x: f64::from(x), y: 1 }).collect();
-        for parts in [vec![2..5, 0..0, 29..30, 3..15, 0..8], vec![0..1; 12], vec![0..30, 0..0], vec![22..30, 0..0], vec![]] {
+        for parts in
+            [vec![2..5, 0..0, 29..30, 3..15, 0..8], vec![0..1; 12], vec![0..30, 0..0], vec![22..30, 0..0], vec![]]
+        {
             let want: Vec<u16> = parts.iter().cloned().flatten().map(|p| p as u16).collect();
             let mut to = vec![99; want.len()];
             SliceMut::of(&mut to).copy_parts(parts.iter().map(|part| (Slice::of(&from), part.clone())));
