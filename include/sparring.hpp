@@ -237,8 +237,8 @@ inline void expect_length(std::size_t found, std::size_t expected, const char *w
 
 } // namespace detail
 
-/// Calls `f`, and says how the operations that it calls on this thread were computed: operands and their forms, kernels,
-/// and why, line by line.
+/// Calls `f`, and says how the operations that it calls on this thread were computed: operands and their forms,
+/// kernels, and why, line by line.
 template <class F> std::string explain(F &&f)
 {
     struct Listening {

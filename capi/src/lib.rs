@@ -9,9 +9,9 @@
 //! - [`memory`]: arrays and text across the border, the home of the crate's `unsafe`;
 //! - [`types`]: the types of values; [`sparse`]: what matrices and vectors have in common;
 //! - [`operation`]: C⟨M⟩ ⊙= T, the one function behind the doors of [`operations`], [`assign`] and [`parts`];
-//! - [`device`], [`explain`], [`matrix`], [`vector`], [`scalar`], [`arrays`], [`foreign`], [`matrix_market`], [`files`], [`serialize`],
-//!   [`semirings`], [`operators`], [`functions`], [`mxm`], [`mxm_with`], [`dense`], [`triangles`], [`distances`], [`mod@index`],
-//!   [`tensor`], [`mttkrp`], [`cp`], [`einsum`]: the functions.
+//! - [`device`], [`explain`], [`matrix`], [`vector`], [`scalar`], [`arrays`], [`foreign`], [`matrix_market`],
+//!   [`files`], [`serialize`], [`semirings`], [`operators`], [`functions`], [`mxm`], [`mxm_with`], [`dense`],
+//!   [`triangles`], [`distances`], [`mod@index`], [`tensor`], [`mttkrp`], [`cp`], [`einsum`]: the functions.
 
 #![allow(
     clippy::missing_safety_doc,

@@ -69,8 +69,8 @@ unsafe fn deserialized<T>(data: *const c_void, len: u64, read: impl FnOnce(&mut 
 }
 
 /// The matrix as bytes, of a stated format with a version and a check, which sparring_matrix_deserialize reads, also in
-/// another process, on another machine and by a later version. One on a GPU is downloaded. `*bytes` gets the handle, NULL
-/// on failure; free it with sparring_bytes_free.
+/// another process, on another machine and by a later version. One on a GPU is downloaded. `*bytes` gets the handle,
+/// NULL on failure; free it with sparring_bytes_free.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_matrix_serialize(
     matrix: *const SparringMatrix,
@@ -122,8 +122,8 @@ pub extern "C" fn sparring_bytes_free(bytes: *mut SparringBytes) -> SparringStat
 }
 
 /// The matrix that sparring_matrix_serialize made `len` bytes of, whatever its type, in the processor's memory. Bytes
-/// that are cut, damaged, of another version or of something else are SPARRING_PARSE, with the place. No size in them is
-/// trusted: memory is taken as bytes come. `*matrix` gets the handle, NULL on failure; free it with
+/// that are cut, damaged, of another version or of something else are SPARRING_PARSE, with the place. No size in them
+/// is trusted: memory is taken as bytes come. `*matrix` gets the handle, NULL on failure; free it with
 /// sparring_matrix_free.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_matrix_deserialize(

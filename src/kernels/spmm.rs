@@ -41,8 +41,8 @@ pub(crate) fn spmm_rows<R: Semiring, I: Index>(
     });
 }
 
-/// The values of Y over a semiring that is known at run time, row after row; rows of A without entries give the identity
-/// of ⊕. `x` has `n` columns, which are at least one and fit 32 bits.
+/// The values of Y over a semiring that is known at run time, row after row; rows of A without entries give the
+/// identity of ⊕. `x` has `n` columns, which are at least one and fit 32 bits.
 /// # Errors
 /// [`Error::Argument`](crate::Error::Argument) if ⊗ takes other types;
 /// [`Error::Unsupported`](crate::Error::Unsupported) for structs; [`Error::OutOfMemory`](crate::Error::OutOfMemory),

@@ -1,4 +1,5 @@
-//! Matrices and vectors of types known at run time as bytes, in the format of [`Csr::serialize`](crate::Csr::serialize).
+//! Matrices and vectors of types known at run time as bytes, in the format of
+//! [`Csr::serialize`](crate::Csr::serialize).
 
 use std::io::{Read, Write};
 

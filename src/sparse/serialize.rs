@@ -1,7 +1,7 @@
 //! Matrices and vectors as bytes (`GrB_Matrix_serialize`), checked when they are read.
 //!
-//! [`Csr::serialize`] and [`Vector::serialize`] state the format. Columns of a row may come in any order. Bitmaps and full
-//! matrices are written as rows: what form a matrix has follows from its entries when it is read.
+//! [`Csr::serialize`] and [`Vector::serialize`] state the format. Columns of a row may come in any order. Bitmaps and
+//! full matrices are written as rows: what form a matrix has follows from its entries when it is read.
 
 use std::io::{Read, Write};
 

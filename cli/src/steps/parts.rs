@@ -1,4 +1,5 @@
-//! Parts of matrices and vectors, taken, written and put together: `sparring extract|assign|scatter|diag|concat|resize`.
+//! Parts of matrices and vectors, taken, written and put together: `sparring extract`, `assign`, `scatter`, `diag`,
+//! `concat` and `resize`.
 
 use clap::{Args, Subcommand};
 use sparring::Error;
