@@ -1194,8 +1194,8 @@ SparringStatus sparring_labels_ids(const SparringLabels *labels,
 SparringStatus sparring_labels_free(SparringLabels *labels);
 
 /// The matrix as bytes, of a stated format with a version and a check, which sparring_matrix_deserialize reads, also in
-/// another process, on another machine and by a later version. One on a GPU is downloaded. `*bytes` gets the handle, NULL
-/// on failure; free it with sparring_bytes_free.
+/// another process, on another machine and by a later version. One on a GPU is downloaded. `*bytes` gets the handle,
+/// NULL on failure; free it with sparring_bytes_free.
 SparringStatus sparring_matrix_serialize(const SparringMatrix *matrix,
                                          SparringBytes **bytes);
 
@@ -1209,8 +1209,8 @@ SparringStatus sparring_bytes_get(const SparringBytes *bytes, const void **data,
 SparringStatus sparring_bytes_free(SparringBytes *bytes);
 
 /// The matrix that sparring_matrix_serialize made `len` bytes of, whatever its type, in the processor's memory. Bytes
-/// that are cut, damaged, of another version or of something else are SPARRING_PARSE, with the place. No size in them is
-/// trusted: memory is taken as bytes come. `*matrix` gets the handle, NULL on failure; free it with
+/// that are cut, damaged, of another version or of something else are SPARRING_PARSE, with the place. No size in them
+/// is trusted: memory is taken as bytes come. `*matrix` gets the handle, NULL on failure; free it with
 /// sparring_matrix_free.
 SparringStatus sparring_matrix_deserialize(const void *data,
                                            uint64_t len,
@@ -1955,9 +1955,9 @@ SparringStatus sparring_vector_build(uint32_t type,
                                      SparringVector **vector);
 
 /// y ⊙= A ⊕.⊗ X, a sparse matrix times a dense one over a semiring: y(i, j) = e ⊕ A(i, k) ⊗ X(k, j) ⊕ …, over the k for
-/// which A has an entry, in the order of the row of A, e the identity of ⊕. `x` and `y` are row-major arrays of `columns`
-/// columns. `a` is m×k, `x` k×columns with `x_len` elements of the type `x_type`, y m×columns with `y_len` elements of
-/// the type that the semiring gives. `a` and `x` are of the types that the semiring takes. y is written, or joined to
+/// which A has an entry, in the order of the row of A, e the identity of ⊕. `x` and `y` are row-major arrays of
+/// `columns` columns. `a` is m×k, `x` k×columns with `x_len` elements of the type `x_type`, y m×columns with `y_len`
+/// elements of the type that the semiring gives. `a` and `x` are of the types that the semiring takes. y is written, or joined to
 /// what it holds by `accum`, which may be NULL. Of the descriptor, which may be NULL, transpose_a alone may be set. `a`
 /// may be on a GPU, `x` and `y` are in the processor's memory. On failure y is as it was.
 SparringStatus sparring_matrix_spmm(const SparringDevice *device,
