@@ -3,7 +3,7 @@
 use std::marker::PhantomData;
 
 use super::container::Vectors;
-use super::operations::{Mask, flipped, masked};
+use super::operations::{Mask, masked};
 use super::{Backend, Operation, TransposeA};
 use crate::algebra::{Cast, Num, Plus, Value};
 use crate::op;
@@ -20,6 +20,10 @@ pub trait RowAggregate<T: Value> {
     const NAME: &'static str;
     #[doc(hidden)]
     fn of_rows<M: Backend<I>, I: Index>(m: &M, a: &M::Matrix<T>) -> Result<M::Vector<Self::Out>>;
+    #[doc(hidden)]
+    fn of_columns<M: Backend<I>, I: Index>(m: &M, a: &M::Matrix<T>) -> Result<M::Vector<Self::Out>> {
+        Self::of_rows(m, &m.transposed(a)?)
+    }
 }
 /// How many entries a row has.
 #[derive(Clone, Copy, Debug)]
@@ -39,6 +43,9 @@ impl<T: Value> RowAggregate<T> for Count {
     const NAME: &'static str = "count_rows";
     fn of_rows<M: Backend<I>, I: Index>(m: &M, a: &M::Matrix<T>) -> Result<M::Vector<i64>> {
         m.row_counts(a)
+    }
+    fn of_columns<M: Backend<I>, I: Index>(m: &M, a: &M::Matrix<T>) -> Result<M::Vector<i64>> {
+        m.column_counts(a)
     }
 }
 impl<T: Num> RowAggregate<T> for Mean {
@@ -75,7 +82,8 @@ impl<G: RowAggregate<T>, T: Value, M: Backend<I>, I: Index> Operation<M, I> for 
     type Out = G::Out;
     const NAME: &'static str = G::NAME;
     fn compute(self, m: &M, mask: Mask<'_, M::Places>) -> Result<M::Vector<G::Out>> {
-        masked::<M, I, Vectors, _>(m, G::of_rows(m, &flipped(m, self.a, self.flip)?)?, mask)
+        let of = if self.flip { G::of_columns(m, &self.a)? } else { G::of_rows(m, &self.a)? };
+        masked::<M, I, Vectors, _>(m, of, mask)
     }
 }
 impl<G, T: Value, M: Backend<I>, I: Index> TransposeA for AggregateRows<G, T, M, I> {

@@ -919,6 +919,12 @@ pub trait Backend<I: Index = u32>:
     /// # Errors
     /// See [`Backend`].
     fn row_counts<T: Value>(&self, a: &Self::Matrix<T>) -> Result<Self::Vector<i64>>;
+    /// Entries of each column that has some. A machine that counts them where they stand brings its own.
+    /// # Errors
+    /// See [`Backend`].
+    fn column_counts<T: Value>(&self, a: &Self::Matrix<T>) -> Result<Self::Vector<i64>> {
+        self.row_counts(&self.transposed(a)?)
+    }
     /// The column of the first least or greatest value of each row.
     /// # Errors
     /// See [`Backend`].

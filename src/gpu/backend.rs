@@ -567,6 +567,9 @@ impl Backend for Cuda {
     fn row_counts<T: Value>(&self, a: &DeviceCsr<T>) -> Result<DeviceVector<i64>> {
         self.row_counts_raw(a.pattern())?.typed()
     }
+    fn column_counts<T: Value>(&self, a: &DeviceCsr<T>) -> Result<DeviceVector<i64>> {
+        self.column_counts_raw(a.pattern())?.typed()
+    }
     fn row_arg<T: Num>(&self, a: &DeviceCsr<T>, greatest: bool) -> Result<DeviceVector<i64>> {
         self.best_of_rows_raw(&a.raw(), greatest)?.typed()
     }
