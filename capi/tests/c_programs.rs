@@ -247,6 +247,7 @@ fn good(function: &str, (ty, name): &(String, String), at: usize) -> String {
         (1, "ring") => "ring".into(),
         (1, "index") => "rows".into(),
         (1, "arrays") => "arrays".into(),
+        (1, "bytes") if ty.contains("Bytes") => "bytes".into(),
         (1, "tensor") => "t".into(),
         (1, "mttkrp") => "products".into(),
         (1, "einsum") => "einsum".into(),
@@ -264,11 +265,12 @@ fn good(function: &str, (ty, name): &(String, String), at: usize) -> String {
         (1, "mul") => "plus".into(),
         (1, "identity") => "zero".into(),
         (1, "path") => "\"no/such/file\"".into(),
+        (1, "y") if function == "matrix_spmm" => format!("room[{at}]"),
         (1, "options" | "y") => "NULL".into(),
         (1 | 2, _) => format!("(void *)room[{at}]"),
         (_, "format") => "SPARRING_SVMLIGHT".into(),
         (_, "at") => "0".into(),
-        (_, "type" | "a_type" | "b_type") => "SPARRING_F64".into(),
+        (_, "type" | "a_type" | "b_type" | "x_type") => "SPARRING_F64".into(),
         (_, "method" | "memory_budget" | "mode" | "variant") => "0".into(),
         (_, "row_ptr_len") => "2".into(),
         _ => "1".into(),
@@ -283,7 +285,7 @@ fn may_be_null(function: &str, argument: &str) -> bool {
             && ["_extract", "_assign", "_scatter"].iter().any(|part| function.contains(part))
         || matches!(function, "scalar_new" | "scalar_set") && argument == "value"
         || function == "vector_entries" && argument != "vector"
-        || argument == "y" && function != "index_new"
+        || argument == "y" && !matches!(function, "index_new" | "matrix_spmm")
         || function.ends_with("_free")
         || matches!(function, "matrix_copy" | "matrix_borrow") && argument != "matrix"
         || matches!(function, "knn" | "index_knn") && matches!(argument, "ids" | "distances")
@@ -324,7 +326,7 @@ fn every_function_names_the_argument_that_is_null() {
          SparringTensor *t;\n    SparringMttkrp *products;\n    static uint64_t dims[1] = {{1}}, list[1];\n    uint64_t *lists[1] = {{list}};\n    \
          static double ones[1] = {{1}};\n    double *factors[1] = {{ones}};\n    \
          SparringEinsumPlan *einsum;\n    SparringIndex *rows;\n    const SparringLayout none = {{0}};\n    \
-         SparringVector *v;\n    SparringScalar *s, *zero;\n    SparringLabels *labels;\n    SparringBinaryOp *plus;\n    SparringUnaryOp *twice, *above, *holds;\n    \
+         SparringVector *v;\n    SparringScalar *s, *zero;\n    SparringLabels *labels;\n    SparringBytes *bytes;\n    SparringBinaryOp *plus;\n    SparringUnaryOp *twice, *above, *holds;\n    \
          SparringMonoid *sum;\n    \
          if (sparring_device_new(\"cpu\", 1, 0, &cpu) || sparring_matrix_from_coo(SPARRING_F64, 1, 1, i, i, x, 1, &m)\n        \
          || sparring_plan_new(cpu, m, m, NULL, &plan)\n        \
@@ -334,7 +336,7 @@ fn every_function_names_the_argument_that_is_null() {
          || sparring_unary_op_new(\"a > s\", SPARRING_F64, 0, &above)\n        \
          || sparring_unary_op_new(\"a > 1\", SPARRING_F64, 0, &holds)\n        \
          || sparring_monoid_new(\"plus\", SPARRING_F64, &sum) || sparring_scalar_new(SPARRING_F64, NULL, &zero) || sparring_monoid_identity(sum, zero)\n        \
-         || sparring_labels_from_numbers(x, 1, &labels)\n        \
+         || sparring_labels_from_numbers(x, 1, &labels) || sparring_matrix_serialize(m, &bytes)\n        \
          || sparring_semiring_new(\"min_plus\", SPARRING_F64, SPARRING_F64, &ring)\n        \
          || sparring_index_new(cpu, \"manhattan\", m, NULL, &rows)\n        \
          || sparring_arrays_new(SPARRING_F64, 1, 1, 1, (void *)room[0], (void *)room[1], (void *)room[2], &arrays)\n        \
