@@ -1957,9 +1957,9 @@ SparringStatus sparring_vector_build(uint32_t type,
 /// y ⊙= A ⊕.⊗ X, a sparse matrix times a dense one over a semiring: y(i, j) = e ⊕ A(i, k) ⊗ X(k, j) ⊕ …, over the k for
 /// which A has an entry, in the order of the row of A, e the identity of ⊕. `x` and `y` are row-major arrays of
 /// `columns` columns. `a` is m×k, `x` k×columns with `x_len` elements of the type `x_type`, y m×columns with `y_len`
-/// elements of the type that the semiring gives. `a` and `x` are of the types that the semiring takes. y is written, or joined to
-/// what it holds by `accum`, which may be NULL. Of the descriptor, which may be NULL, transpose_a alone may be set. `a`
-/// may be on a GPU, `x` and `y` are in the processor's memory. On failure y is as it was.
+/// elements of the type that the semiring gives. `a` and `x` are of the types that the semiring takes. y is written, or
+/// joined to what it holds by `accum`, which may be NULL. Of the descriptor, which may be NULL, transpose_a alone may
+/// be set. `a` may be on a GPU, `x` and `y` are in the processor's memory. On failure y is as it was.
 SparringStatus sparring_matrix_spmm(const SparringDevice *device,
                                     void *y,
                                     uint64_t y_len,
