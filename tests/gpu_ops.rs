@@ -1,7 +1,7 @@
 //! Operations of the GPU beside products: transpose, rows in order, entry by entry, functions, selections, folds.
 //! Compared with the CPU, or with a textbook below, bit for bit.
 
-#![cfg(feature = "cuda")]
+#![cfg(all(feature = "cuda", feature = "testing"))]
 
 mod common;
 
