@@ -12,7 +12,7 @@ use program::scratch;
 
 /// Bytes from which on requests are refused: more than what arguments, messages and jobs take, less than any array
 /// here.
-const LARGE: &str = "40000";
+const LARGE: &str = "48000";
 
 /// The allocator, if there is a compiler.
 fn allocator() -> Option<String> {
