@@ -17,8 +17,6 @@ use crate::{Csr, Error, Index, Pattern, Result};
 const NAME: &str = "kronecker";
 /// Entries of a row of B from which on it is multiplied where it stands; those of shorter rows are gathered.
 const LONG: usize = 32;
-/// Rows of few products that are computed at once, at most.
-const ROWS: usize = 64;
 
 /// `C(i·p + k, j·q + l) = A(i, j) ∘ B(k, l)` for each entry of A and each of B.
 ///
@@ -88,31 +86,27 @@ pub(crate) fn kronecker_by_formula(
     let of = OfTwo::new(op, a.values, b.values)?;
     let c = pattern(threads, a.pattern, b.pattern)?;
     let values = fill_any(op.ty(), threads, NAME, &row_blocks(&c)?, &|r| c.row_ptr()[r], &|rows, z| {
-        // Pairs of ranges to be multiplied, and how many products come of them, from `at` on.
-        let (mut pairs, mut n, mut products, mut at) = ([const { (0..0, 0..0) }; ROWS], 0, 0, 0);
+        let (mut positions, mut n, mut at) = ([(0, 0); BLOCK], 0, 0);
         each_row(a.pattern, b.pattern, rows, |of_a, of_b| {
             if of_b.len() >= LONG {
-                of.outer(&pairs[..n], &mut z.part(at..at + products));
-                (n, at, products) = (0, at + products, 0);
+                of.meet(&positions[..n], &mut z.part(at..at + n));
+                (n, at) = (0, at + n);
                 for p in of_a {
                     of.with_each(p, of_b.clone(), &mut z.part(at..at + of_b.len()));
                     at += of_b.len();
                 }
                 return;
             }
-            let Some(step) = BLOCK.checked_div(of_b.len()) else { return };
-            for start in of_a.clone().step_by(step) {
-                let some = start..of_a.end.min(start + step);
-                let count = some.len() * of_b.len();
-                if n == ROWS || products + count > BLOCK {
-                    of.outer(&pairs[..n], &mut z.part(at..at + products));
-                    (n, at, products) = (0, at + products, 0);
+            for pair in of_a.flat_map(|p| of_b.clone().map(move |q| (p, q))) {
+                positions[n] = pair;
+                n += 1;
+                if n == BLOCK {
+                    of.meet(&positions, &mut z.part(at..at + BLOCK));
+                    (n, at) = (0, at + BLOCK);
                 }
-                pairs[n] = (some, of_b.clone());
-                (n, products) = (n + 1, products + count);
             }
         });
-        of.outer(&pairs[..n], &mut z.part(at..at + products));
+        of.meet(&positions[..n], &mut z.part(at..at + n));
     })?;
     Ok((Arc::new(c), values))
 }
@@ -146,9 +140,11 @@ fn pattern<I: Index>(threads: &Threads, a: &Pattern<I>, b: &Pattern<I>) -> Resul
         || Ok(()),
         |(), t, cols| {
             each_row(a, b, blocks[t].clone(), |of_a, of_b| {
+                let of_b = &b.col_idx()[of_b];
                 for j in &a.col_idx()[of_a] {
                     let first = j.get() * b.ncols();
-                    cols.copy_row(&b.col_idx()[of_b.start..], of_b.len(), |l| I::cast(first + l.get()));
+                    let to = cols.take(of_b.len(), I::default());
+                    to.iter_mut().zip(of_b).for_each(|(to, l)| *to = I::cast(first + l.get()));
                 }
             });
             Ok(())

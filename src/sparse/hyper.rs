@@ -23,6 +23,32 @@ impl<T: PartialEq, I: Index> PartialEq for HyperCsr<T, I> {
     }
 }
 
+/// Checks the indices of stored rows, of which there are as many as `stored`.
+/// # Errors
+/// [`Error::Length`], [`Error::IndexRange`]; [`Error::Argument`] unless they increase.
+pub(super) fn check_stored<I: Index>(nrows: usize, rows: &[I], stored: usize) -> Result<()> {
+    crate::pattern::check_nrows::<I>(nrows)?;
+    if rows.len() != stored {
+        return Err(Error::Length { what: "rows", found: rows.len(), expected: stored });
+    }
+    if let Some(position) = rows.iter().position(|i| i.get() >= nrows) {
+        let index = rows[position].get() as u128;
+        return Err(Error::IndexRange { axis: "row", position, index, bound: nrows });
+    }
+    match rows.windows(2).find(|w| w[0] >= w[1]) {
+        Some(w) => Err(Error::Argument { name: "rows", message: format!("{} follows {}", w[1], w[0]) }),
+        None => Ok(()),
+    }
+}
+
+/// Where each stored row is.
+fn places<I: Index>(rows: &[I]) -> Result<HashMap<I, usize>> {
+    let mut places = HashMap::new();
+    places.try_reserve(rows.len()).map_err(|_| out_of_memory::<(I, usize)>("a map of rows", rows.len()))?;
+    places.extend(rows.iter().enumerate().map(|(r, &i)| (i, r)));
+    Ok(places)
+}
+
 impl<T, I: Index> HyperCsr<T, I> {
     /// From the increasing indices of the rows that have entries, and a matrix of these rows.
     /// # Errors
@@ -37,20 +63,8 @@ impl<T, I: Index> HyperCsr<T, I> {
     /// # Ok::<(), sparring::Error>(())
     /// ```
     pub fn new(nrows: usize, rows: Vec<I>, compact: Csr<T, I>) -> Result<Self> {
-        crate::pattern::check_nrows::<I>(nrows)?;
-        if rows.len() != compact.nrows() {
-            return Err(Error::Length { what: "rows", found: rows.len(), expected: compact.nrows() });
-        }
-        if let Some(position) = rows.iter().position(|i| i.get() >= nrows) {
-            let index = rows[position].get() as u128;
-            return Err(Error::IndexRange { axis: "row", position, index, bound: nrows });
-        }
-        if let Some(w) = rows.windows(2).find(|w| w[0] >= w[1]) {
-            return Err(Error::Argument { name: "rows", message: format!("{} follows {}", w[1], w[0]) });
-        }
-        let mut place = HashMap::new();
-        place.try_reserve(rows.len()).map_err(|_| out_of_memory::<(I, usize)>("a map of rows", rows.len()))?;
-        place.extend(rows.iter().enumerate().map(|(r, &i)| (i, r)));
+        check_stored(nrows, &rows, compact.nrows())?;
+        let place = places(&rows)?;
         Ok(Self { nrows, rows, compact, place })
     }
     /// Rows and columns.

@@ -4,9 +4,10 @@
 //! full matrices are written as rows: what form a matrix has follows from its entries when it is read.
 
 use std::io::{Read, Write};
+use std::sync::Arc;
 
-use super::HyperCsr;
 use super::framed::{In, Kind, Out};
+use super::hyper::check_stored;
 use crate::algebra::{Array, Slice, Type, Value};
 use crate::{Csr, Error, Index, Pattern, Result, Vector};
 
@@ -117,13 +118,16 @@ impl<I: Index> SerializedMatrix<I> {
     }
     /// The matrix, if its values are of type `T`.
     /// # Errors
-    /// [`Error::Argument`] if they are not, with both types; those of [`HyperCsr::new`].
+    /// [`Error::Argument`] if they are not, with both types; those of [`HyperCsr::new`](super::HyperCsr::new).
     pub(crate) fn typed<T: Value>(self) -> Result<Csr<T, I>> {
         let values = self.values.into_vec::<T>().map_err(|values| other_type(values.ty(), T::TYPE))?;
         let rows = Csr::with_pattern(self.pattern.into(), values)?;
         match self.stored {
             None => Ok(rows),
-            Some(stored) => HyperCsr::new(self.nrows, stored, rows)?.try_into(),
+            Some(stored) => {
+                check_stored(self.nrows, &stored, rows.nrows())?;
+                rows.labelled(self.nrows, Arc::new(stored))
+            }
         }
     }
 }

@@ -100,18 +100,6 @@ impl<'a> OfTwo<'a> {
     pub(in crate::ops) fn with_each(&self, p: usize, of_b: Range<usize>, out: &mut SliceMut<'_>) {
         self.runs.run(&[Input::Scalar(self.a.part(p..p + 1)), Input::Values(self.b.part(of_b))], out);
     }
-    /// a(p) ∘ b(q) for each p of a range with each q of another, of some pairs of ranges: at most [`BLOCK`] values.
-    pub(in crate::ops) fn outer(&self, pairs: &[(Range<usize>, Range<usize>)], out: &mut SliceMut<'_>) {
-        self.runs.with(|blocks, room| {
-            let [x, y] = &mut room.operands;
-            let each = pairs.iter().flat_map(|(of_a, of_b)| of_a.clone().map(move |p| (p, of_b)));
-            x.slice_mut().repeat_each(&self.a, each.clone().map(|(p, of_b)| (p, of_b.len())));
-            y.slice_mut().copy_parts(each.map(|(_, of_b)| (self.b, of_b.clone())));
-            let n = out.len();
-            let inputs = [Input::Values(x.slice().part(0..n)), Input::Values(y.slice().part(0..n))];
-            blocks.run_trusted(&inputs, &mut room.scratch, out);
-        });
-    }
     /// The values of entries of A and B together, at most [`BLOCK`].
     pub(super) fn together(&self, Together { union, of_a, of_b }: &Together, out: &mut SliceMut<'_>) {
         let n = out.len();
