@@ -12,7 +12,7 @@ use program::scratch;
 
 /// Bytes from which on requests are refused: more than what arguments, messages and jobs take, less than any array
 /// here.
-const LARGE: &str = "48000";
+const LARGE: &str = "46000";
 
 /// The allocator, if there is a compiler.
 fn allocator() -> Option<String> {
@@ -47,7 +47,7 @@ fn array(name: &str, n: usize) -> String {
 #[test]
 fn every_command_survives_a_refusal() {
     let Some(allocator) = allocator() else { return println!("skipped: no C compiler") };
-    let (a, few) = (matrix("refused.mtx", 6000), matrix("refused-few.mtx", 700));
+    let (a, few) = (matrix("refused.mtx", 6000), matrix("refused-few.mtx", 800));
     let made = scratch("refused-made.mtx").to_str().unwrap().to_owned();
     let (array, product) = (array("refused.npy", 90), scratch("refused-made.npy").to_str().unwrap().to_owned());
     let kinds =
