@@ -436,7 +436,8 @@ impl Matrix {
         macro_rules! others {
             ($($t:ty: $variant:ident $one:expr;)*) => {$(
                 if let Some(x) = values.get::<$t>() {
-                    return Ok(Sum::$variant(x.iter().map($one).sum()));
+                    // Not `sum`, which is −0 of no floats.
+                    return Ok(Sum::$variant(x.iter().map($one).fold(Default::default(), |sum, x| sum + x)));
                 }
             )*};
         }

@@ -45,7 +45,14 @@ pub(super) fn index_list(name: &'static str, text: &str, n: usize) -> sparring::
     let mut list = Vec::new();
     for part in text.split(',') {
         let (start, step, len) = range(part)?;
-        list.extend(IndexList::strided(start, step, len).to_vec(name, n)?);
+        // Places are counted from the beginning of the whole list.
+        let indices = IndexList::strided(start, step, len).to_vec(name, n).map_err(|e| match e {
+            Error::ListIndex { list: name, index, position, bound } => {
+                Error::ListIndex { list: name, index, position: list.len() + position, bound }
+            }
+            e => e,
+        });
+        list.extend(indices?);
     }
     Ok(list.into())
 }
@@ -83,5 +90,7 @@ mod tests {
             let error = of(text, 5).unwrap_err().to_string();
             assert!(error.starts_with("--rows: "), "{text}: {error}");
         }
+        let error = of("0:3,9", 5).unwrap_err().to_string();
+        assert!(error.contains("index 9 at position 3"), "{error}");
     }
 }

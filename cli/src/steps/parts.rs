@@ -235,6 +235,10 @@ impl Run for Parts {
                     (None, Some(list)) => index_list("--to", list, of.len)?,
                     (None, None) => IndexList::all(),
                 };
+                let (found, expected) = (list.len(u.len()), u.len());
+                if found != expected {
+                    return Err(Error::Length { what: "places", found, expected });
+                }
                 on.vector(machine.call(Op::Scatter(&list, of.len, &op), &u))
             }
             Self::Diag(of) if of.extract => on.vector(machine.call(Op::Diagonal(of.diagonal), a)),
