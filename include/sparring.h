@@ -642,6 +642,10 @@ typedef struct {
   uint32_t transpose_a;
   /// Not 0: the operand `b`, a matrix, is taken transposed.
   uint32_t transpose_b;
+  /// The transpose of the matrix of `sparring_mxv` or `sparring_vxm`, made before, or NULL: the product goes by the rows
+  /// of the two that the mask allows ("pull") or by those that the vector names ("push"), whichever is less work. A
+  /// matrix that is not the transpose gives a wrong result; its shape and how many entries it has are checked.
+  const SparringMatrix *transposed;
 } SparringDescriptor;
 
 /// Which rows, columns or indices an operation takes, in which order, and how often: `list[0]` to `list[len - 1]`, or,

@@ -730,6 +730,12 @@ public:
     Self &transpose_a() noexcept { return set(flags_.transpose_a); }
     /// The second operand, a matrix, is taken transposed.
     Self &transpose_b() noexcept { return set(flags_.transpose_b); }
+    /// The transpose of the matrix of mxv or vxm, made before, so that the direction is chosen; it must live on.
+    Self &with_transpose(const Matrix &at) noexcept
+    {
+        flags_.transposed = at.get();
+        return static_cast<Self &>(*this);
+    }
 
 protected:
     Self &set(std::uint32_t &flag) noexcept

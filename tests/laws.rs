@@ -90,6 +90,9 @@ fn monoid<P: Monoid<Out = T>, T: Sample>(op: P, name: &str, domain: Domain, word
     if !laws::terminal(op, x) {
         return fails("terminal");
     }
+    if !laws::last(op, [x, y]) {
+        return fails("last");
+    }
     // `any` is whichever came last: it has neither of the two.
     if name.starts_with("any<") {
         return Ok(());

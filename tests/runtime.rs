@@ -3,6 +3,8 @@
 mod common;
 #[path = "runtime/definition.rs"]
 mod definition;
+#[path = "runtime/directions.rs"]
+mod directions;
 #[path = "runtime/entries.rs"]
 mod entries;
 #[path = "runtime/errors.rs"]

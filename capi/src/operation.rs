@@ -1,5 +1,7 @@
 //! C⟨M⟩ ⊙= T: the one function behind every operation, and what it refuses.
 
+use std::ptr;
+
 use sparring::algebra::Type;
 use sparring::runtime::{Aggregate, BinaryOp, Machine, Object as Operand, Op, Operands, Operation, Pairing};
 
@@ -8,6 +10,7 @@ use sparring::Error;
 use crate::device::SparringDevice;
 use crate::guard::{Fail, Fallible};
 use crate::handle::handle;
+use crate::matrix::SparringMatrix;
 use crate::memory::input;
 use crate::operators::SparringBinaryOp;
 use crate::scalar::SparringScalar;
@@ -30,7 +33,7 @@ use crate::types::named;
 /// type. c may also be an operand or the mask. On failure c is as it was, unless memory runs out while it is written.
 /// On a GPU c stays where it is, and what else is in the processor's memory is sent for the call.
 #[repr(C)]
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub struct SparringDescriptor {
     /// Not 0: the mask allows where it has an entry, whatever its value; else where its value is not 0.
     pub structure: u32,
@@ -42,6 +45,16 @@ pub struct SparringDescriptor {
     pub transpose_a: u32,
     /// Not 0: the operand `b`, a matrix, is taken transposed.
     pub transpose_b: u32,
+    /// The transpose of the matrix of `sparring_mxv` or `sparring_vxm`, made before, or NULL: the product goes by the rows
+    /// of the two that the mask allows ("pull") or by those that the vector names ("push"), whichever is less work. A
+    /// matrix that is not the transpose gives a wrong result; its shape and how many entries it has are checked.
+    pub transposed: *const SparringMatrix,
+}
+
+impl Default for SparringDescriptor {
+    fn default() -> Self {
+        Self { structure: 0, complement: 0, replace: 0, transpose_a: 0, transpose_b: 0, transposed: ptr::null() }
+    }
 }
 
 /// What every operation takes beside its operator and its operands. The mask is of another kind than c where a row or a
@@ -67,10 +80,14 @@ impl<C: Sparse, M: Sparse> Write<C, M> {
             // SAFETY: the caller's promise; every bit pattern is a SparringDescriptor.
             p => unsafe { input(p, 1, "descriptor")?[0] },
         };
+        let twin = optional(d.transposed, "transposed")?;
         let transposed = [d.transpose_a != 0, d.transpose_b != 0];
         let made = result(&device, &op, [a.as_ref(), b.as_ref()], transposed)?;
         if let Some(mask) = &mask {
             device.takes("mask", mask)?;
+        }
+        if let Some(twin) = &twin {
+            device.takes("transposed", twin)?;
         }
         let mut c = c.lock();
         device.takes("c", &*c)?;
@@ -83,6 +100,9 @@ impl<C: Sparse, M: Sparse> Write<C, M> {
         }
         // A clone of the mask would be one owner more of what is perhaps written.
         drop(mask);
+        if let Some(twin) = &twin {
+            operation = operation.with_transpose(twin);
+        }
         if let Some(accum) = &accum {
             operation = operation.accum(&accum.op);
         }

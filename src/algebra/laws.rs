@@ -66,6 +66,11 @@ pub fn terminal<P: Monoid>(op: P, x: P::Out) -> bool {
     P::TERMINAL.is_none_or(|t| exact(apply(op, t, x), t) && exact(apply(op, x, t), t))
 }
 
+/// x ⊕ y = y, if the monoid says so of itself.
+pub fn last<P: Monoid>(op: P, [x, y]: [P::Out; 2]) -> bool {
+    !P::IS_LAST || exact(apply(op, x, y), y)
+}
+
 /// a ⊗ (b ⊕ c) = (a ⊗ b) ⊕ (a ⊗ c).
 pub fn left_distributive<R: Contract>(
     ring: R,

@@ -19,6 +19,8 @@ pub trait Monoid: BinaryOp<A = <Self as BinaryOp>::Out, B = <Self as BinaryOp>::
     const IDENTITY: Self::Out;
     /// t with t ⊕ x = t for every x: a fold may stop there.
     const TERMINAL: Option<Self::Out> = None;
+    /// Whether x ⊕ y = y for all x and y: a fold is its last value, and needs no other.
+    const IS_LAST: bool = false;
     /// `sum` ⊕ (a ⊗ b): a step of a fold of products. + of × of floats rounds it once, on every machine.
     #[inline(always)]
     fn fold<X: BinaryOp<Out = Self::Out>, M: Machine>(
@@ -64,10 +66,15 @@ op! { /// The larger. As a fold from its identity it passes over NaN.
 pub Max<T: Num> (a, b) -> T { a.max(b) } identity T::BOTTOM, terminal T::TOP }
 op! { /// The larger of numbers that are not negative: on that domain 0 is the identity.
 pub MaxFromZero<T: Num> (a, b) -> T { a.max(b) } identity T::ZERO, terminal T::TOP }
-op! { /// Any of the values: here the last one met.
+op! { @struct [/// Any of the values: here the last one met.
 ///
 /// The identity, 0, is one on the left only: whoever folds in parts must leave empty parts out.
-pub Any<T: Value> (a, b) -> T { b } identity zero() }
+] [pub] Any [T: {Value}] [] }
+op! { @binary Any [T: {Value}] [] (a: T, b: T) -> T { b } }
+impl<T: Value> Monoid for Any<T> {
+    const IDENTITY: T = zero();
+    const IS_LAST: bool = true;
+}
 
 op! { /// Logical or of truth values; a monoid on bool.
 pub Lor<T: Number> (a, b) -> bool { a.nonzero() | b.nonzero() } }

@@ -10,7 +10,7 @@ use crate::algebra::{
     BinaryOp, BindFirst, BindSecond, Host, IndexUnaryOp, Lhs, Monoid, Num, Out, Rhs, Second, Semiring, UnaryOp, V,
     Value,
 };
-use crate::ops::{self, vector};
+use crate::ops::{self, Direction, vector};
 use crate::par::{filled, note};
 use crate::sparse::{Described, IndexList, MaskSpec, MatrixPattern, VectorPattern, copied};
 use crate::spgemm::{self, Options, Plan, Request};
@@ -248,6 +248,21 @@ impl<I: Index> Backend<I> for Cpu {
             Some(y) => Ok(y),
             None => ops::vxm_entries(self.threads(), ring, x, a.compressed()?, mask.map(of)),
         }
+    }
+    fn is_by_rows<T: Value, X: Value>(
+        &self,
+        at: &Csr<T, I>,
+        x: &Vector<X, I>,
+        mask: Option<MaskSpec<'_, Arc<VectorPattern<I>>>>,
+        stops: bool,
+    ) -> Result<bool> {
+        if at.as_hyper().is_some() {
+            return Ok(false);
+        }
+        let (len, rows) = at.shape();
+        let allowed = mask.map_or(rows, |mask| of(mask).count());
+        let products = ops::products(at.compressed()?.pattern(), x.pattern());
+        Ok(Direction { rows, allowed, nnz: at.nnz(), len, entries: x.nnz(), products, stops }.is_by_rows())
     }
     fn mxd<R: Semiring>(&self, ring: R, a: &Csr<Lhs<R>, I>, x: &Dense<Rhs<R>>) -> Result<Dense<Out<R>>> {
         told!("spmm", a, x);

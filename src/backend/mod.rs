@@ -69,7 +69,7 @@ pub(crate) use write::{Parts, write_parts};
 use std::marker::PhantomData;
 
 use crate::algebra::{BinaryOp, IndexUnaryOp, Lhs, Monoid, Num, Out, Rhs, Second, Semiring, UnaryOp, Value};
-use crate::ops::Pairing;
+use crate::ops::{Direction, Pairing};
 use crate::spgemm::Options;
 use crate::{Csr, Dense, Index, Result, Vector};
 
@@ -162,7 +162,7 @@ pub trait Backend<I: Index = u32>:
         a: &Self::Matrix<Lhs<R>>,
         x: &Self::Vector<Rhs<R>>,
     ) -> Build<'_, Self, I, Mxv<R, Self, I>> {
-        Build::new(self, Mxv { ring, a: a.clone(), x: x.clone(), flip: false })
+        Build::new(self, Mxv { ring, a: a.clone(), x: x.clone(), flip: false, transpose: None })
     }
     /// yᵀ = xᵀ ⊕.⊗ A: y(j) = ⊕ x(k) ⊗ A(k, j) over the k for which both have an entry, where there is one.
     fn vxm<R: Semiring>(
@@ -171,7 +171,7 @@ pub trait Backend<I: Index = u32>:
         x: &Self::Vector<Lhs<R>>,
         a: &Self::Matrix<Rhs<R>>,
     ) -> Build<'_, Self, I, Vxm<R, Self, I>> {
-        Build::new(self, Vxm { ring, x: x.clone(), a: a.clone(), flip: false })
+        Build::new(self, Vxm { ring, x: x.clone(), a: a.clone(), flip: false, transpose: None })
     }
     /// Y = A ⊕.⊗ X, X and Y dense: Y(i, j) = ⊕ A(i, k) ⊗ X(k, j) over the entries of row i in their order, and the
     /// identity of ⊕ for a row without entries.
@@ -643,6 +643,20 @@ pub trait Backend<I: Index = u32>:
         a: &Self::Matrix<Rhs<R>>,
         mask: Option<MaskSpec<'_, Self::Places>>,
     ) -> Result<Self::Vector<Out<R>>>;
+    /// Whether y = A ⊕.⊗ x is less work by the rows of A that the mask allows than by the rows of Aᵀ that x names, `at`
+    /// being Aᵀ, and `stops` whether the fold of a row is expected to end with its first product.
+    /// # Errors
+    /// See [`Backend`].
+    fn is_by_rows<T: Value, X: Value>(
+        &self,
+        at: &Self::Matrix<T>,
+        x: &Self::Vector<X>,
+        _mask: Option<MaskSpec<'_, Self::Places>>,
+        _stops: bool,
+    ) -> Result<bool> {
+        let ((len, rows), nnz, entries) = (self.shape(at), self.nnz(at)?, self.nnz(x)?);
+        Ok(Direction::estimated((rows, nnz), (len, entries)).is_by_rows())
+    }
     /// Y = A ⊕.⊗ X, both dense; a row of A without entries gives a row of the identity of ⊕.
     /// # Errors
     /// See [`Backend`].

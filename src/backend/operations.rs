@@ -7,9 +7,9 @@ use super::indices::Indices;
 use super::write::{Accum, Accumulate, JoinScalar, On, Plain, WriteMask, keep_allowed, write};
 use super::{Backend, Build, Operation, TransposeA, TransposeB};
 use crate::algebra::{
-    BinaryOp, Flipped, IndexUnaryOp, Lhs, Monoid, Out, Rhs, Semiring, UnaryOp, Value, transposed_ring,
+    BinaryOp, Flipped, IndexUnaryOp, Lhs, Monoid, Out, Rhs, Semiring, Type, UnaryOp, Value, transposed_ring,
 };
-use crate::ops::Pairing;
+use crate::ops::{Pairing, check_transpose};
 use crate::par::explained;
 use crate::sparse::MaskSpec;
 use crate::spgemm::Options;
@@ -181,22 +181,47 @@ pub struct Mxv<R: Semiring, M: Backend<I>, I: Index> {
     pub(super) a: M::Matrix<Lhs<R>>,
     pub(super) x: M::Vector<Rhs<R>>,
     pub(super) flip: bool,
+    pub(super) transpose: Option<M::Matrix<Lhs<R>>>,
+}
+
+impl<R: Semiring, M: Backend<I>, I: Index, S, A> Build<'_, M, I, Mxv<R, M, I>, S, A> {
+    /// Aᵀ, made before: the product goes by the rows of A that the mask allows ("pull") or by the rows of Aᵀ that x names
+    /// ("push"), whichever is less work.
+    ///
+    /// ```
+    /// use sparring::prelude::*;
+    /// // A step of a breadth-first search along 0 → 1 → 2, y = Aᵀq.
+    /// let a = Csr::<bool>::new(3, 3, vec![0, 1, 2, 2], vec![1, 2], vec![true; 2])?;
+    /// let (cpu, q) = (Cpu::new(), Vector::new(3, vec![0], vec![true])?);
+    /// let at = cpu.transpose(&a).eval()?;
+    /// let next = cpu.mxv(AnyPair::<bool>::new(), &at, &q).with_transpose(&a).mask(!q.structure()).eval()?;
+    /// assert_eq!(next.to_sparse()?.indices(), [1]);
+    /// # Ok::<(), sparring::Error>(())
+    /// ```
+    ///
+    /// Both ways give the same entries, and the same bits where ⊕ is exact; sums of floats may be rounded otherwise, as
+    /// [`mxv`](Backend::mxv) and [`vxm`](Backend::vxm) say. The choice depends on counts alone, not on threads. Cost: on
+    /// the processor O(entries of x) to choose. A matrix that is not the transpose gives a wrong result; its shape and how
+    /// many entries it has are checked.
+    pub fn with_transpose(mut self, at: &M::Matrix<Lhs<R>>) -> Self {
+        self.op.transpose = Some(at.clone());
+        self
+    }
 }
 impl<R: Semiring, M: Backend<I>, I: Index> Operation<M, I> for Mxv<R, M, I> {
     type Kind = Vectors;
     type Out = Out<R>;
     const NAME: &'static str = "mxv";
     fn compute(self, m: &M, mask: Mask<'_, M::Places>) -> Result<M::Vector<Out<R>>> {
+        let Self { ring, a, x, flip, transpose } = self;
+        let (shape, len) = (turned(m.shape(&a), flip), m.len(&x));
+        if len != shape.1 {
+            return Err(Error::Shape { op: Self::NAME, lhs: shape, rhs: (len, 1) });
+        }
         // Aᵀ is not made: Aᵀx goes by the rows of A that x names.
-        match self.flip {
-            false => m.mxv_masked(self.ring, &self.a, &self.x, mask),
-            true => {
-                let ((k, n), len) = (m.shape(&self.a), m.len(&self.x));
-                if len != k {
-                    return Err(Error::Shape { op: Self::NAME, lhs: (n, k), rhs: (len, 1) });
-                }
-                m.vxm_masked(transposed_ring(self.ring), &self.x, &self.a, mask)
-            }
+        match way::<_, _, R::Add, _, _>(m, &a, transpose.as_ref(), !flip, &x, mask)? {
+            (true, rows) => m.mxv_masked(ring, rows, &x, mask),
+            (false, named) => m.vxm_masked(transposed_ring(ring), &x, named, mask),
         }
     }
 }
@@ -212,22 +237,31 @@ pub struct Vxm<R: Semiring, M: Backend<I>, I: Index> {
     pub(super) x: M::Vector<Lhs<R>>,
     pub(super) a: M::Matrix<Rhs<R>>,
     pub(super) flip: bool,
+    pub(super) transpose: Option<M::Matrix<Rhs<R>>>,
+}
+
+impl<R: Semiring, M: Backend<I>, I: Index, S, A> Build<'_, M, I, Vxm<R, M, I>, S, A> {
+    /// Aᵀ, made before: the product goes by the rows of A that x names ("push") or by the rows of Aᵀ that the mask allows
+    /// ("pull"), whichever is less work; see [`with_transpose`](Build::with_transpose) of `mxv`.
+    pub fn with_transpose(mut self, at: &M::Matrix<Rhs<R>>) -> Self {
+        self.op.transpose = Some(at.clone());
+        self
+    }
 }
 impl<R: Semiring, M: Backend<I>, I: Index> Operation<M, I> for Vxm<R, M, I> {
     type Kind = Vectors;
     type Out = Out<R>;
     const NAME: &'static str = "vxm";
     fn compute(self, m: &M, mask: Mask<'_, M::Places>) -> Result<M::Vector<Out<R>>> {
+        let Self { ring, x, a, flip, transpose } = self;
+        let (shape, len) = (turned(m.shape(&a), flip), m.len(&x));
+        if len != shape.0 {
+            return Err(Error::Shape { op: Self::NAME, lhs: (1, len), rhs: shape });
+        }
         // Aᵀ is not made: xᵀAᵀ folds each row of A, and stops where ⊕ has a terminal value.
-        match self.flip {
-            false => m.vxm_masked(self.ring, &self.x, &self.a, mask),
-            true => {
-                let ((n, k), len) = (m.shape(&self.a), m.len(&self.x));
-                if len != k {
-                    return Err(Error::Shape { op: Self::NAME, lhs: (1, len), rhs: (k, n) });
-                }
-                m.mxv_masked(transposed_ring(self.ring), &self.a, &self.x, mask)
-            }
+        match way::<_, _, R::Add, _, _>(m, &a, transpose.as_ref(), flip, &x, mask)? {
+            (false, named) => m.vxm_masked(ring, &x, named, mask),
+            (true, rows) => m.mxv_masked(transposed_ring(ring), rows, &x, mask),
         }
     }
 }
@@ -235,6 +269,29 @@ impl<R: Semiring, M: Backend<I>, I: Index> TransposeB for Vxm<R, M, I> {
     fn flip_b(&mut self) {
         self.flip = !self.flip;
     }
+}
+
+/// A shape, of the transpose if `flip`.
+fn turned(shape: (usize, usize), flip: bool) -> (usize, usize) {
+    if flip { (shape.1, shape.0) } else { shape }
+}
+
+/// Whether a product with a vector goes by the rows of the matrix whose rows are those of the result, or by the rows of
+/// its transpose, and that matrix: `a` if no transpose is at hand, whose rows are those of the result if `is_rows`.
+fn way<'a, M: Backend<I>, I: Index, P: Monoid, T: Value, X: Value>(
+    m: &M,
+    a: &'a M::Matrix<T>,
+    transpose: Option<&'a M::Matrix<T>>,
+    is_rows: bool,
+    x: &M::Vector<X>,
+    mask: Mask<'_, M::Places>,
+) -> Result<(bool, &'a M::Matrix<T>)> {
+    let Some(at) = transpose else { return Ok((is_rows, a)) };
+    let (shape, nnz, of_at, nnz_of_at) = (m.shape(a), m.nnz(a)?, m.shape(at), m.nnz(at)?);
+    check_transpose((shape, nnz), (of_at, nnz_of_at))?;
+    let (rows, named) = if is_rows { (a, at) } else { (at, a) };
+    let stops = P::IS_LAST || P::TERMINAL.is_some() && P::Out::TYPE == Type::Bool;
+    Ok(if m.is_by_rows(named, x, mask, stops)? { (true, rows) } else { (false, named) })
 }
 
 /// Operations entry by entry: how matrices and vectors do them.

@@ -78,6 +78,9 @@ pub(crate) const LOOK: usize = 16;
 /// are joined, until there is one.
 #[inline(always)]
 pub(crate) fn folded<M: Monoid>(monoid: M, xs: &[M::Out]) -> M::Out {
+    if M::IS_LAST {
+        return xs.last().copied().unwrap_or(M::IDENTITY);
+    }
     let add = |z: M::Out, x: M::Out| monoid.apply::<Host>(V(z), V(x)).0;
     if xs.len() > SUMS && TypeId::of::<M>() == TypeId::of::<Plus<M::Out>>() {
         return by_sums(monoid, xs);

@@ -36,14 +36,24 @@ pub(super) fn rows<R: Semiring, I: Index>(
         return floats.rows((a.pattern(), a.values()), x, rows, y);
     }
     let (add, mul, of) = (ring.add(), ring.mul(), RowsOf::new(a.pattern(), a.values()));
+    let product = |i: usize, k: I, value| {
+        mul.mul::<Host>(V(value), V(x[k.get()]), At { i: V(i as u64), k: V(k.get() as u64), j: V(0) })
+    };
+    if <R::Add as Monoid>::IS_LAST {
+        for (i, y) in rows.zip(y) {
+            let (ks, values) = of.row(i);
+            let last = ks.last().zip(values.last()).map(|(&k, &value)| product(i, k, value).0);
+            *y = last.unwrap_or(<R::Add as Monoid>::IDENTITY);
+        }
+        return;
+    }
     let terminal = <R::Add as Monoid>::TERMINAL;
     for (i, y) in rows.zip(y) {
         let (ks, values) = of.row(i);
         let mut sum = <R::Add as Monoid>::IDENTITY;
         for (ks, values) in ks.chunks(stride(&terminal)).zip(values.chunks(stride(&terminal))) {
             for (&k, &value) in ks.iter().zip(values) {
-                let at = At { i: V(i as u64), k: V(k.get() as u64), j: V(0) };
-                sum = add.apply::<Host>(V(sum), mul.mul::<Host>(V(value), V(x[k.get()]), at)).0;
+                sum = add.apply::<Host>(V(sum), product(i, k, value)).0;
             }
             if terminal.is_some_and(|t| sum == t) {
                 break;

@@ -138,11 +138,16 @@ fn row<R: Semiring, I: Index>(ring: R, a: &Csr<Lhs<R>, I>, x: View<'_, Rhs<R>, I
     }
     let (add, mul, terminal) = (ring.add(), ring.mul(), <R::Add as Monoid>::TERMINAL);
     let ((ks, values), mut found) = (a.row(i), false);
+    let product =
+        |k: I, value, x| mul.mul::<Host>(V(value), V(x), At { i: V(i as u64), k: V(k.get() as u64), j: V(0) });
+    if <R::Add as Monoid>::IS_LAST {
+        let last = ks.iter().zip(values).rev().find_map(|(&k, &value)| Some((k, value, entry(x, k)?)));
+        return last.map(|(k, value, x)| *y = product(k, value, x).0).is_some();
+    }
     for (&k, &value) in ks.iter().zip(values) {
         let Some(x) = entry(x, k) else { continue };
         found = true;
-        let at = At { i: V(i as u64), k: V(k.get() as u64), j: V(0) };
-        *y = add.apply::<Host>(V(*y), mul.mul::<Host>(V(value), V(x), at)).0;
+        *y = add.apply::<Host>(V(*y), product(k, value, x)).0;
         if terminal == Some(*y) {
             break;
         }

@@ -1,11 +1,12 @@
 //! An operation by name with its optional parts chained: masks, accumulators, replace, transposed operands.
 
-use super::engine::{Aggregate, Call, Object, Op, Operand};
+use super::engine::{Aggregate, Call, MaskSpec, Object, Op, Operand};
 use super::operator::check;
 use super::write::On;
 use super::{BinaryOp, Collection, Machine, Matrix, Scalar, Semiring, UnaryOp, Vector};
 use crate::algebra::Type;
 use crate::backend::{WriteMask, write_parts};
+use crate::ops::check_transpose;
 use crate::par::explained;
 use crate::sparse::IndexList;
 use crate::{Error, Result};
@@ -76,6 +77,7 @@ pub struct Operation<'m> {
     pub(super) complement: bool,
     pub(super) replace: bool,
     pub(super) accum: Option<&'m BinaryOp>,
+    pub(super) twin: Option<Matrix>,
 }
 
 impl Machine {
@@ -105,6 +107,7 @@ impl Machine {
             complement: false,
             replace: false,
             accum: None,
+            twin: None,
         }
     }
 }
@@ -123,6 +126,16 @@ impl<'m> Operation<'m> {
     /// Bᵀ is made first, at O(m + n + nnz(B)), but for xᵀBᵀ, which is [`Op::Mxv`] of B and x.
     pub fn transpose_b(mut self) -> Self {
         self.transpose[1] = !self.transpose[1];
+        self
+    }
+    /// The transpose of the matrix of an [`Op::Mxv`] or an [`Op::Vxm`], made before: the product goes by the rows of the
+    /// two that the mask allows ("pull") or by those that x names ("push"), whichever is less work.
+    ///
+    /// Both ways give the same entries, and the same bits where ⊕ is exact. The choice depends on counts alone, and costs
+    /// O(entries of x) on the processor. A matrix that is not the transpose gives a wrong result; its shape and how many
+    /// entries it has are checked. Other operations have no use for it.
+    pub fn with_transpose(mut self, at: &Matrix) -> Self {
+        self.twin = Some(at.clone());
         self
     }
     /// Writes only where the mask's values are not 0; entries of C elsewhere stay, unless [`replace`](Self::replace).
@@ -244,6 +257,9 @@ impl<'m> Operation<'m> {
     fn compute(self, mask: Option<&Object>) -> Result<Object> {
         // Aᵀ is not made: Aᵀx goes by the rows of A that x names, and xᵀAᵀ folds each row of A.
         match (self.op, self.transpose) {
+            (Op::Mxv(_), [flip, false]) | (Op::Vxm(_), [false, flip]) if self.twin.is_some() => {
+                return self.by_direction(flip, mask);
+            }
             (Op::Mxv(ring), [true, of_x]) => {
                 self.check_product()?;
                 let (ring, operands) = (ring.transposed(), Operands(self.operands.1, self.operands.0));
@@ -309,6 +325,34 @@ impl<'m> Operation<'m> {
             None => call,
             Some(mask) => call.mask(mask.operand()?, complement),
         })
+    }
+    /// A product with a vector whose matrix is at hand transposed too.
+    fn by_direction(mut self, flip: bool, mask: Option<&Object>) -> Result<Object> {
+        self.check_product()?;
+        let is_mxv = matches!(self.op, Op::Mxv(_));
+        let (a, x) = if is_mxv { (&self.operands.0, &self.operands.1) } else { (&self.operands.1, &self.operands.0) };
+        let operand = |x: &Option<Object>| x.clone().ok_or_else(no_operand);
+        let (a, x) = (Matrix::try_from(operand(a)?)?, Vector::try_from(operand(x)?)?);
+        let at = self.twin.take().ok_or_else(no_operand)?;
+        check_transpose((a.shape(), a.nnz()), (at.shape(), at.nnz()))?;
+        // The rows of one matrix are those of the result, the rows of the other the places of x.
+        let (rows, named) = if is_mxv != flip { (a, at) } else { (at, a) };
+        let ring = match self.op {
+            Op::Mxv(ring) | Op::Vxm(ring) => ring,
+            _ => return Err(no_operand()),
+        };
+        let allowed = mask
+            .map(|mask| Ok::<_, Error>(MaskSpec { structure: mask.operand()?, complement: self.complement }))
+            .transpose()?;
+        let by_rows = self.machine.engine().is_by_rows(ring, &named, &x, allowed)?;
+        let turned = ring.transposed();
+        let ring = if is_mxv == by_rows { ring } else { &turned };
+        let (op, operands) = if by_rows {
+            (Op::Mxv(ring), Operands(Some(rows.into()), Some(x.into())))
+        } else {
+            (Op::Vxm(ring), Operands(Some(x.into()), Some(named.into())))
+        };
+        Operation { op, operands, transpose: [false; 2], ..self }.compute(mask)
     }
     /// Refuses a product of a vector and a transposed matrix that do not fit.
     fn check_product(&self) -> Result<()> {

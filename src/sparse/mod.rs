@@ -47,7 +47,7 @@ mod vector_writer;
 pub use crate::index::Index;
 pub(crate) use crate::par::{copied, out_of_memory, reserved};
 pub use crate::pattern::Pattern;
-pub(crate) use bitmap::{Bitmap, bit};
+pub(crate) use bitmap::{Bitmap, bit, ones};
 pub use bits::{BitCounts, BitRows, Word};
 pub use builder::Builder;
 pub use coo::Coo;

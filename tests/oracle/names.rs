@@ -188,6 +188,15 @@ impl Names {
         if case.transpose[1] {
             call = call.transpose_b();
         }
+        let matrix = match case.op {
+            oracle::Op::Mxv { .. } => operand(0),
+            oracle::Op::Vxm { .. } => operand(1),
+            _ => None,
+        };
+        if let Some(Object::Matrix(a)) = matrix.filter(|_| self.calls.is_multiple_of(2)) {
+            // So that the direction is chosen.
+            call = call.with_transpose(&self.machine.call(Op::Transpose, a).eval()?);
+        }
         if let Some(mask) = case.mask {
             call = call.mask(&objects[mask.object]);
             if mask.structure {

@@ -429,10 +429,15 @@ impl<B: Backend, T: Tested> Chains<'_, B, T> {
                 flipped!(m.mxm(r, held.matrix(a), held.matrix(b)), transpose_a 0, transpose_b 1)
             }),
             Op::Mxv { ring } => product!(ring, vector: |r| {
-                flipped!(m.mxv(r, held.matrix(a), held.vector(b)), transpose_a 0)
+                let chain = flipped!(m.mxv(r, held.matrix(a), held.vector(b)), transpose_a 0);
+                // Now and then with the transpose, so that the direction is chosen.
+                let at = calls.is_multiple_of(2).then(|| m.transpose(held.matrix(a)).eval()).transpose()?;
+                if let Some(at) = at { chain.with_transpose(&at) } else { chain }
             }),
             Op::Vxm { ring } => product!(ring, vector: |r| {
-                flipped!(m.vxm(r, held.vector(a), held.matrix(b)), transpose_b 1)
+                let chain = flipped!(m.vxm(r, held.vector(a), held.matrix(b)), transpose_b 1);
+                let at = calls.is_multiple_of(2).then(|| m.transpose(held.matrix(b)).eval()).transpose()?;
+                if let Some(at) = at { chain.with_transpose(&at) } else { chain }
             }),
             Op::EwiseAdd { op } => binary!(|x, y| m.ewise_add(Named::new(op), x, y)),
             Op::EwiseMult { op } => binary!(|x, y| m.ewise_mult(Named::new(op), x, y)),

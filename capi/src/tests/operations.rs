@@ -97,7 +97,7 @@ impl Drop for Things {
 }
 
 const TRANSPOSE_A: SparringDescriptor =
-    SparringDescriptor { structure: 0, complement: 0, replace: 0, transpose_a: 1, transpose_b: 0 };
+    SparringDescriptor { structure: 0, complement: 0, replace: 0, transpose_a: 1, transpose_b: 0, transposed: null() };
 const TRANSPOSE_B: SparringDescriptor = SparringDescriptor { transpose_a: 0, transpose_b: 1, ..TRANSPOSE_A };
 
 #[test]

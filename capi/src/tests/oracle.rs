@@ -96,6 +96,16 @@ fn made(of: &oracle::Object, scale: usize) -> Handle {
     }
 }
 
+/// Aᵀ.
+fn transposed(cpu: *mut SparringDevice, a: *mut SparringMatrix) -> Handle {
+    let (mut ty, mut m, mut n, mut at) = (0, 0, 0, null_mut());
+    ok(unsafe { sparring_matrix_type(a, &mut ty) });
+    ok(unsafe { sparring_matrix_shape(a, &mut m, &mut n) });
+    ok(unsafe { sparring_matrix_new(ty, n, m, &mut at) });
+    ok(unsafe { sparring_matrix_transpose(cpu, at, null(), null(), a, null()) });
+    Handle::Matrix(at)
+}
+
 /// What is read of a result by the functions of C, and that it is what the library says.
 fn read(found: &Handle, like: &Table, scale: usize) -> Result<Table, String> {
     let held: Object = match found {
@@ -179,12 +189,20 @@ impl Door {
         if let Some(made) = self.function(case, &objects)? {
             return read(&made, like, case.scale);
         }
+        let of_product = match case.op {
+            oracle::Op::Mxv { .. } => Some(0),
+            oracle::Op::Vxm { .. } => Some(1),
+            _ => None,
+        };
+        // Now and then with the transpose, so that the direction is chosen.
+        let twin = of_product.filter(|_| calls % 3 == 1).map(|n| transposed(cpu, objects[case.operands[n]].matrix()));
         let descriptor = SparringDescriptor {
             structure: case.mask.map_or(0, |m| m.structure.into()),
             complement: case.mask.map_or(0, |m| m.complement.into()),
             replace: case.replace.into(),
             transpose_a: case.transpose[0].into(),
             transpose_b: case.transpose[1].into(),
+            transposed: twin.as_ref().map_or(null(), |at| at.matrix().cast_const()),
         };
         let plain = case.mask.is_none() && !case.replace && case.transpose == [false; 2] && calls.is_multiple_of(2);
         let d: *const SparringDescriptor = if plain { null() } else { &descriptor };

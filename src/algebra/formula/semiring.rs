@@ -2,6 +2,7 @@
 
 use std::sync::OnceLock;
 
+use super::graph::{Kind, Node};
 use super::operators::{self, Takes, multiplied};
 use super::typing::{constant, typed};
 use super::{Formula, laws, parse};
@@ -217,6 +218,10 @@ impl MonoidFormula {
     #[must_use]
     pub fn name(&self) -> Option<&'static str> {
         self.name
+    }
+    /// Whether x ⊕ y = y for all x and y: a fold is its last value.
+    pub(crate) fn is_last(&self) -> bool {
+        matches!(self.op.nodes(), [Node { kind: Kind::Parameter(1), .. }])
     }
 }
 

@@ -11,11 +11,11 @@ use super::entries::{Ewise, OfOne, OfTwo, gathered};
 use super::matrix::reduce;
 use crate::algebra::{Array, Constant, Input, Slice, SliceMut, Type, Value};
 use crate::kernels::{
-    BLOCK, CompiledMonoid, CompiledOp, CompiledRing, Operand, Rows, fill_any, folds_by_formula, mxv_by_formula,
+    BLOCK, CompiledMonoid, CompiledOp, CompiledRing, Operand, Rows, fill, fill_any, folds_by_formula, mxv_by_formula,
 };
 use crate::par::{Threads, collected, filled, reserved};
 use crate::sparse::{Bitmap, EffectiveMask, Indices, MaskSpec, VectorPattern, bit};
-use crate::{Error, Pattern, Result, Vector};
+use crate::{Error, Index, Pattern, Result, Vector};
 
 /// A vector whose type is forgotten, borrowed.
 #[derive(Clone, Copy)]
@@ -330,8 +330,12 @@ pub(crate) fn mxv(
     let m = a.pattern.nrows();
     mask.map_or(Ok(()), |mask| mask.check(m))?;
     let mask = mask.filter(|mask| mask.count() < m);
-    if let Some(mask) = mask.filter(|mask| mask.count() <= m / SPARSE) {
-        return mxv_few_rows(threads, ring, a, x, &mask.to_list()?);
+    let few = mask.filter(|mask| mask.count() <= m / SPARSE).map(|mask| mask.to_list()).transpose()?;
+    if ring.formula().add().is_last() {
+        return mxv_last(threads, ring, a, x, mask, few.as_deref());
+    }
+    if let Some(list) = few {
+        return mxv_few_rows(threads, ring, a, x, &list);
     }
     let (mask, ptr) = (mask.map(|mask| mask.effective()), a.pattern.row_ptr());
     x.with_all(|values, bits| {
@@ -376,6 +380,59 @@ fn mxv_few_rows(
     // A bit is tested faster than a list is searched, once there are as many entries as it takes to make the bits.
     match x.indices() {
         Indices::List(_) if few.nnz() <= x.len() / 64 => product(x.values, x.indices()),
+        _ => x.with_all(|values, bits| product(values, bits.map_or(Indices::All, Indices::Bitmap))),
+    }
+}
+
+/// y(i) where ⊕ keeps the last product alone: it is looked for from the end of a row, and no other is made. The rows are
+/// those of the list `few`, if there is one, else all that the mask allows.
+fn mxv_last(
+    threads: &Threads,
+    ring: &CompiledRing,
+    a: Operand<'_>,
+    x: View<'_>,
+    mask: Option<MaskSpec<'_, VectorPattern>>,
+    few: Option<&[u32]>,
+) -> Result<AnyVector> {
+    let (m, ptr) = (a.pattern.nrows(), a.pattern.row_ptr());
+    let mask = mask.map(|mask| mask.effective());
+    let product = |values: Slice<'_>, of_x: Indices<'_, u32>| {
+        let last = |i: usize| {
+            let p = a.pattern.row(i).iter().rposition(|&k| of_x.contains(k as usize));
+            p.map_or(u64::MAX, |p| (ptr[i] + p) as u64)
+        };
+        let last_of_rows = match few {
+            Some(list) => {
+                let mut work = filled(list.len() + 1, 0u64, "work of a product")?;
+                for (p, &i) in list.iter().enumerate() {
+                    work[p + 1] = work[p] + a.pattern.row(i as usize).len() as u64 + 1;
+                }
+                let blocks = blocks(list.len(), &|p| work[p])?;
+                fill(threads, "mxv", &blocks, &|p| p, u64::MAX, &|block, to| {
+                    list[block].iter().zip(to).for_each(|(&i, to)| *to = last(i as usize));
+                })?
+            }
+            None => fill(threads, "mxv", &row_blocks(a.pattern)?, &|i| i, u64::MAX, &|block, to| {
+                let allowed = block.zip(to).filter(|(i, _)| mask.is_none_or(|mask| mask.allows(*i)));
+                allowed.for_each(|(i, to)| *to = last(i));
+            })?,
+        };
+        let found = last_of_rows.iter().enumerate().filter(|(_, p)| **p != u64::MAX);
+        let nnz = found.clone().count();
+        let row = |p: usize| few.map_or_else(|| u32::cast(p), |list| list[p]);
+        let rows = collected(nnz, found.clone().map(|(p, _)| row(p)), "indices")?;
+        let entries = collected(nnz, found.map(|(_, &p)| p as usize), "positions")?;
+        let cols = collected(nnz, entries.iter().map(|&p| a.pattern.col_idx()[p]), "column indices")?;
+        let starts = collected(nnz + 1, 0..=nnz, "row pointers")?;
+        let of_a = gathered(threads, "mxv", a.values, &entries)?;
+        let one_each = Pattern::from_parts(nnz, x.len(), starts, cols, true);
+        let (blocks, found) = (row_blocks(&one_each)?, (&one_each, of_a.slice()));
+        let y = mxv_by_formula(threads, &blocks, ring, found, (values, of_x), Rows::Extracted(&rows))?;
+        Ok(AnyVector::list(m, rows, y))
+    };
+    let work = few.map_or(a.pattern.nnz(), |list| list.iter().map(|&i| a.pattern.row(i as usize).len()).sum());
+    match x.indices() {
+        Indices::List(_) if work <= x.len() / 64 => product(x.values, x.indices()),
         _ => x.with_all(|values, bits| product(values, bits.map_or(Indices::All, Indices::Bitmap))),
     }
 }

@@ -8,8 +8,8 @@ use super::{Call, DistanceEngine, Engine, MaskSpec, Object, Op, Operand, Triangl
 use crate::algebra::{Array, Slice, SliceMut, Type};
 use crate::distance::{Float, Measure, Options as DistanceOptions};
 use crate::graph::{TriangleMethod, Triangles, triangles, triangles_per_edge, triangles_per_vertex};
-use crate::ops::Pairing;
 use crate::ops::by_formula::{self, Band, Ewise, Move};
+use crate::ops::{Direction, Pairing, products};
 use crate::par::{Threads, note};
 use crate::runtime::distances::{Comparison, Neighbours, with_float};
 use crate::runtime::index::{EngineIndex, RowIndex};
@@ -118,6 +118,15 @@ impl Engine for Cpu {
     }
     fn spmm(&self, ring: &Semiring, a: &Matrix, x: Slice<'_>, columns: usize) -> Result<Array> {
         by_formula::spmm(Cpu::threads(self), ring.compiled(), a.operand()?, x, columns)
+    }
+    fn is_by_rows(&self, ring: &Semiring, at: &Matrix, x: &Vector, mask: Option<MaskSpec<'_>>) -> Result<bool> {
+        let (at, x) = (at.download()?, x.download()?);
+        let ((len, rows), x) = (at.shape(), x.view()?);
+        let allowed = vector_mask_of(mask)?.map_or(rows, |mask| mask.count());
+        let add = ring.compiled().formula().add();
+        let stops = add.is_last() || add.terminal().is_some() && ring.ty() == Type::Bool;
+        let (entries, products) = (x.pattern().nnz(), products(at.operand()?.pattern, x.pattern()));
+        Ok(Direction { rows, allowed, nnz: at.nnz(), len, entries, products, stops }.is_by_rows())
     }
     fn retain(&self, x: &mut Vector, mask: &Vector, complement: bool) -> Option<Result<()>> {
         let mask = mask.view().map(|mask| mask.pattern());

@@ -21,7 +21,7 @@ use super::vector::Vector;
 use crate::algebra::{Array, Slice, SliceMut, Type};
 use crate::distance::{Measure, Options as DistanceOptions};
 use crate::graph::{TriangleMethod, Triangles};
-use crate::ops::Pairing;
+use crate::ops::{Direction, Pairing};
 use crate::par::Threads;
 use crate::sparse::IndexList;
 use crate::spgemm::Options;
@@ -92,6 +92,13 @@ pub(crate) trait Engine: Any + Debug + Send + Sync {
     /// # Errors
     /// See [`Engine`].
     fn spmm(&self, ring: &Semiring, a: &Matrix, x: Slice<'_>, columns: usize) -> Result<Array>;
+    /// Whether a product y = A ⊕.⊗ x is less work by the rows of A that the mask allows than by those of Aᵀ that x names.
+    /// # Errors
+    /// See [`Engine`].
+    fn is_by_rows(&self, _ring: &Semiring, at: &Matrix, x: &Vector, _mask: Option<MaskSpec<'_>>) -> Result<bool> {
+        let ((len, rows), nnz, entries) = (at.shape(), at.nnz(), x.nvals()?);
+        Ok(Direction::estimated((rows, nnz), (len, entries)).is_by_rows())
+    }
     /// The sum of all values as a number to print.
     /// # Errors
     /// See [`Engine`].
