@@ -33,6 +33,7 @@ pub(super) struct AssignRows<'a, I: Index> {
 
 impl<I: Index> MovesTwo for AssignRows<'_, I> {
     type Found = Pattern<I>;
+    #[inline(never)]
     fn run<W: Word>(self, of_c: &[W], of_a: &[W]) -> Result<(Pattern<I>, Vec<W>)> {
         let Self { threads, c, a, part: (rows, cols), mask } = self;
         let (m, n) = c.shape();
@@ -188,6 +189,7 @@ pub(super) struct FillRows<'a, I: Index> {
 
 impl<I: Index> MovesTwo for FillRows<'_, I> {
     type Found = Arc<Pattern<I>>;
+    #[inline(never)]
     fn run<W: Word>(self, of_c: &[W], s: &[W]) -> Result<(Arc<Pattern<I>>, Vec<W>)> {
         let Self { threads, c, mask } = self;
         if c.shape() != mask.shape() {

@@ -47,6 +47,7 @@ pub(super) struct PutRows<'a, I: Index> {
 }
 impl<I: Index> MovesTwo for PutRows<'_, I> {
     type Found = Pattern<I>;
+    #[inline(never)]
     fn run<W: Word>(self, a: &[W], b: &[W]) -> Result<(Pattern<I>, Vec<W>)> {
         union_rows(self.threads, "ewise_add", (self.a, a), (self.b, b), &|_, y| y)
     }

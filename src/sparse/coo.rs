@@ -138,6 +138,7 @@ struct Stored<I> {
     rows: Vec<I>,
 }
 
+#[inline(never)]
 fn stored<I: Index>(row_of: &[I]) -> Result<Stored<I>> {
     let mut labels = copied(row_of, "labels of rows")?;
     labels.sort_unstable();

@@ -61,13 +61,20 @@ impl<I: Index> Places<I> {
     fn new() -> Self {
         Self { numbers: HashMap::new(), places: Vec::new(), is_entry: Vec::new() }
     }
+    #[inline(never)]
     fn try_clone(&self) -> Result<Self> {
         let mut numbers = HashMap::new();
         numbers.try_reserve(self.places.len()).map_err(|_| full(self.places.len()))?;
         numbers.extend(self.places.iter().copied().zip(0..));
         Ok(Self { numbers, places: copied(&self.places, "edits")?, is_entry: copied(&self.is_entry, "edits")? })
     }
+    /// The number of a place that was edited.
+    #[inline(never)]
+    fn number(&self, i: usize, j: usize) -> Option<usize> {
+        self.numbers.get(&(i, I::new(j)?)).copied()
+    }
     /// The number of a place, the next one if it was not edited before.
+    #[inline(never)]
     fn put(&mut self, place: (usize, I), is_entry: bool) -> Result<usize> {
         if let Some(&n) = self.numbers.get(&place) {
             self.is_entry[n] = is_entry;
@@ -83,6 +90,7 @@ impl<I: Index> Places<I> {
         Ok(n)
     }
     /// The edits in the order of rows and columns.
+    #[inline(never)]
     fn in_order(&self) -> Result<Vec<Edit<I>>> {
         let edit = |(e, &(row, col)): (usize, &(usize, I))| Edit { row, col, value: self.is_entry[e].then_some(e) };
         let mut edits = collected(self.places.len(), self.places.iter().enumerate().map(edit), "edits")?;
@@ -149,9 +157,8 @@ impl<T, I: Index> Edited<T, I> {
         self.nnz
     }
     pub(super) fn get(&self, i: usize, j: usize) -> Option<&T> {
-        let edit = I::new(j).and_then(|j| self.edits.at.numbers.get(&(i, j)));
-        match edit {
-            Some(&n) => self.edits.at.is_entry[n].then(|| &self.edits.values[n]),
+        match self.edits.at.number(i, j) {
+            Some(n) => self.edits.at.is_entry[n].then(|| &self.edits.values[n]),
             None => self.base.get(i, j),
         }
     }

@@ -60,6 +60,7 @@ fn not_held<T: Value, I: Index>(coo: &Coo<T, I>, name: &str, add: fn(T, T) -> Op
 }
 
 /// The numbers of the entries by rows and columns, those at one place as they come.
+#[inline(never)]
 fn by_place<I: Index>(rows: &[I], cols: &[I]) -> Result<Vec<usize>> {
     let mut order = collected(rows.len(), 0..rows.len(), "an order of entries")?;
     order.sort_unstable_by_key(|&e| (rows[e], cols[e], e));

@@ -110,6 +110,9 @@ static void operations()
     auto y = x.dup();
     cpu.into(y).accum(minus).transpose_a().reduce(sum, a);
     EXPECT((y.entries<double>().values == Values{9, 95}));
+    cpu.into(y).with_transpose(transpose(cpu, a)).vxm(ring, x, a);
+    EXPECT((y.entries<double>().values == Values{10, 320}));
+    y = Vector::from_dense<double>({9, 95});
     Scalar s = Scalar::of(1.0);
     cpu.into(s).accum(plus).reduce(sum, y);
     EXPECT(s.value<double>() == 105);
