@@ -6,7 +6,7 @@ use super::hyper::HyperCsr;
 use super::out_of_memory;
 use super::sort::Scratch;
 use super::{Coo, reserved};
-use crate::algebra::{Monoid, Value};
+use crate::algebra::{BinaryOp, Value};
 use crate::par::Threads;
 use crate::pattern::{check_ncols, check_nrows};
 use crate::{Csr, Error, Index, Result};
@@ -136,10 +136,18 @@ impl<T: Value, I: Index> Builder<T, I> {
         self.values.is_empty()
     }
 
-    /// The matrix; repeated entries are folded with `duplicates` in the order given.
+    /// The matrix; repeated entries are folded with `duplicates` in the order given, from the left: any operator, a
+    /// monoid or not (`GrB_Matrix_build`).
+    /// ```
+    /// use sparring::{algebra::Minus, sparse::Builder};
+    /// let entries = [(0, 0, 10), (0, 1, 1), (0, 0, 3), (0, 0, 2)];
+    /// let a = entries.into_iter().collect::<Builder<i32>>().finish(Minus::new())?;
+    /// assert_eq!(a.values(), [5, 1]);
+    /// # Ok::<(), sparring::Error>(())
+    /// ```
     /// # Errors
     /// [`Error::OutOfMemory`].
-    pub fn finish<O: Monoid<Out = T>>(self, duplicates: O) -> Result<Csr<T, I>> {
+    pub fn finish<O: BinaryOp<A = T, B = T, Out = T>>(self, duplicates: O) -> Result<Csr<T, I>> {
         self.into_coo()?.to_csr(duplicates)
     }
     /// The matrix; a repeated entry is an error.
@@ -169,7 +177,7 @@ impl<T: Value, I: Index> Builder<T, I> {
     /// assert_eq!((a.rows(), a.get(3_999_999_999, 5)), (&[3_999_999_999][..], Some(&1.0)));
     /// # Ok::<(), sparring::Error>(())
     /// ```
-    pub fn finish_hyper<O: Monoid<Out = T>>(self, duplicates: O) -> Result<HyperCsr<T, I>> {
+    pub fn finish_hyper<O: BinaryOp<A = T, B = T, Out = T>>(self, duplicates: O) -> Result<HyperCsr<T, I>> {
         self.check()?;
         let Self { nrows, ncols, rows: mut row_of, cols, values, .. } = self;
         // Rows in the order of their first mention, then by index.

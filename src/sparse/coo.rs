@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::entries::CooEntries;
 use super::hyper_form::suits_hyper;
 use super::placed::placed;
-use crate::algebra::{Host, Monoid, V, Value};
+use crate::algebra::{BinaryOp, Host, V, Value};
 use crate::par::{Threads, copied, reserved};
 use crate::pattern::{check_ncols, check_nrows};
 use crate::{Csr, Error, Index, Result};
@@ -85,20 +85,21 @@ impl<T: Value, I: Index> Coo<T, I> {
         (self.rows, self.cols, self.values)
     }
 
-    /// The matrix, columns sorted; repeated entries are folded with `duplicates` in the order given. One of 2²⁰ rows or
-    /// more, and at least 16 for each entry, keeps [those that have entries](crate::sparse::MatrixForm::Hypersparse).
+    /// The matrix, columns sorted; repeated entries are folded with `duplicates` in the order given, from the left: any
+    /// operator, a monoid or not. One of 2²⁰ rows or more, and at least 16 for each entry, keeps
+    /// [those that have entries](crate::sparse::MatrixForm::Hypersparse).
     ///
     /// Runs on the threads of the pool that the caller is in; the result does not depend on their number.
     /// Cost: O(entries + nrows), and O(d log d) for a row of d entries that comes unsorted.
     /// # Errors
     /// [`Error::OutOfMemory`].
-    pub fn to_csr<O: Monoid<Out = T>>(&self, duplicates: O) -> Result<Csr<T, I>> {
+    pub fn to_csr<O: BinaryOp<A = T, B = T, Out = T>>(&self, duplicates: O) -> Result<Csr<T, I>> {
         self.to_csr_on(&Threads::current(), duplicates)
     }
     /// [`to_csr`](Self::to_csr) on the threads of `threads`.
     /// # Errors
     /// [`Error::OutOfMemory`].
-    pub fn to_csr_on<O: Monoid<Out = T>>(&self, threads: &Threads, duplicates: O) -> Result<Csr<T, I>> {
+    pub fn to_csr_on<O: BinaryOp<A = T, B = T, Out = T>>(&self, threads: &Threads, duplicates: O) -> Result<Csr<T, I>> {
         self.compress(threads, Some(|x, y| duplicates.apply::<Host>(V(x), V(y)).0))
     }
 

@@ -8,7 +8,7 @@ use super::vector_pattern::{Indices, VectorPattern};
 use super::vector_target::{Combine, NEW, Source, Target};
 use super::vector_write::{conform, put, retain, spread};
 use super::{BitmapVec, MaskSpec, SparseVec, copied, reserved};
-use crate::algebra::{Monoid, Slice, SliceMut, Value};
+use crate::algebra::{BinaryOp, Slice, SliceMut, Value};
 use crate::par::{Threads, filled, zero_values};
 use crate::pattern::check_len;
 use crate::{Error, Index, Result};
@@ -82,16 +82,29 @@ impl<T: Value, I: Index> Vector<T, I> {
     pub fn new(len: usize, indices: Vec<I>, values: Vec<T>) -> Result<Self> {
         SparseVec::new(len, indices, values)?.try_into()
     }
-    /// From indices in any order; repeats are folded with `duplicates` in the order given.
+    /// From indices in any order; repeats are folded with `duplicates` in the order given, from the left: any operator,
+    /// a monoid or not.
+    /// ```
+    /// use sparring::{Vector, algebra::Second};
+    /// let x = Vector::<i32>::from_entries(4, vec![3, 1, 3], vec![7, 8, 9], Second::new())?;
+    /// assert_eq!(x, Vector::new(4, vec![1, 3], vec![8, 9])?);
+    /// # Ok::<(), sparring::Error>(())
+    /// ```
     /// # Errors
     /// Those of [`SparseVec::from_entries`].
-    pub fn from_entries<O: Monoid<Out = T>>(
+    pub fn from_entries<O: BinaryOp<A = T, B = T, Out = T>>(
         len: usize,
         indices: Vec<I>,
         values: Vec<T>,
         duplicates: O,
     ) -> Result<Self> {
         SparseVec::from_entries(len, indices, values, duplicates)?.try_into()
+    }
+    /// From indices in any order; a repeated one is an error.
+    /// # Errors
+    /// Those of [`SparseVec::from_unique`].
+    pub fn from_unique(len: usize, indices: Vec<I>, values: Vec<T>) -> Result<Self> {
+        SparseVec::from_unique(len, indices, values)?.try_into()
     }
     /// `len` places without entries.
     /// # Errors

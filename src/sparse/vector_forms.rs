@@ -3,7 +3,7 @@
 use super::bitmap::{Bitmap, ones};
 use super::placed::placed;
 use super::reserved;
-use crate::algebra::{Host, Monoid, V, Value};
+use crate::algebra::{BinaryOp, Host, V, Value};
 use crate::par::{Threads, filled, zero_values};
 use crate::pattern::check_len;
 use crate::{Error, Index, Result};
@@ -105,15 +105,28 @@ impl<T, I: Index> SparseVec<T, I> {
 }
 
 impl<T: Value, I: Index> SparseVec<T, I> {
-    /// From indices in any order; repeats are folded with `duplicates` in the order given.
+    /// From indices in any order; repeats are folded with `duplicates` in the order given, from the left: any operator,
+    /// a monoid or not.
     /// # Errors
     /// [`Error::Length`], [`Error::IndexRange`], [`Error::IndexOverflow`], [`Error::OutOfMemory`].
-    pub fn from_entries<O: Monoid<Out = T>>(
+    pub fn from_entries<O: BinaryOp<A = T, B = T, Out = T>>(
         len: usize,
         indices: Vec<I>,
         values: Vec<T>,
         duplicates: O,
     ) -> Result<Self> {
+        Self::folded(len, indices, values, Some(|x, y| duplicates.apply::<Host>(V(x), V(y)).0))
+    }
+    /// From indices in any order; a repeated one is an error.
+    /// # Errors
+    /// [`Error::RepeatedIndex`] naming the least; those of [`from_entries`](Self::from_entries).
+    pub fn from_unique(len: usize, indices: Vec<I>, values: Vec<T>) -> Result<Self> {
+        Self::folded(len, indices, values, None::<fn(T, T) -> T>).map_err(|e| match e {
+            Error::Duplicate { column, .. } => Error::RepeatedIndex { list: "indices", index: column },
+            other => other,
+        })
+    }
+    fn folded(len: usize, indices: Vec<I>, values: Vec<T>, fold: Option<impl Fn(T, T) -> T + Sync>) -> Result<Self> {
         check_len::<I>(len)?;
         if values.len() != indices.len() {
             return Err(Error::Length { what: "values", found: values.len(), expected: indices.len() });
@@ -124,7 +137,6 @@ impl<T: Value, I: Index> SparseVec<T, I> {
         }
         // A vector is a matrix of one row.
         let rows = filled(indices.len(), I::default(), "entries")?;
-        let fold = Some(|x, y| duplicates.apply::<Host>(V(x), V(y)).0);
         let (pattern, values) = placed(&Threads::current(), (1, len), (&rows, &indices), &values, fold)?;
         let indices = pattern.into_parts().1;
         Ok(Self::from_parts(len, indices, values))

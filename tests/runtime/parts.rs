@@ -319,11 +319,11 @@ fn rows_are_aggregated() {
 
 #[test]
 fn matrices_are_built_with_any_operator_for_repeats() {
-    use sparring::algebra::Array;
+    use sparring::algebra::{Array, First, Minus, Second};
     use sparring::par::Threads;
     let (threads, mut rng) = (Threads::new(3).unwrap(), Rng(77));
     let minus = BinaryOp::new("minus", Type::I64).unwrap();
-    for entries in [0, 1, 10, 300, 5000] {
+    for entries in [0, 1, 10, 300, 5000, 100_000] {
         let (m, n) = (1 + below(&mut rng, 20), 1 + below(&mut rng, 30));
         let mut draw = |n: usize| (0..entries).map(|_| below(&mut rng, n) as u32).collect::<Vec<_>>();
         let (rows, cols) = (draw(m), draw(n));
@@ -337,6 +337,23 @@ fn matrices_are_built_with_any_operator_for_repeats() {
         let a = Matrix::build(&threads, (m, n), entries_of(), Some(&minus)).unwrap();
         assert_eq!(of_matrix(&a), want);
         let repeats = want.iter().flatten().flatten().count() < entries;
+        // By types: the same, also by operators that take one of the two.
+        let coo = sparring::Coo::<i64>::new(m, n, rows.clone(), cols.clone(), values.clone()).unwrap();
+        let typed = |a: sparring::Csr<i64>| of_matrix(&a.into());
+        assert_eq!(typed(coo.to_csr_on(&threads, Minus::new()).unwrap()), want);
+        assert_eq!(coo.to_csr_unique_on(&threads).is_err(), repeats);
+        let mut builder = sparring::sparse::Builder::<i64>::new(m, n).unwrap();
+        rows.iter().zip(&cols).zip(&values).for_each(|((&i, &j), &x)| builder.push(i as usize, j as usize, x).unwrap());
+        assert_eq!(typed(builder.clone().finish(Minus::new()).unwrap()), want);
+        assert_eq!(typed(builder.clone().finish_hyper(Minus::new()).unwrap().into_csr().unwrap()), want);
+        assert_eq!(builder.clone().unique().is_err(), repeats);
+        let (mut first, mut last) = (vec![vec![None; n]; m], vec![vec![None; n]; m]);
+        for ((&i, &j), &x) in rows.iter().zip(&cols).zip(&values) {
+            first[i as usize][j as usize].get_or_insert(x);
+            last[i as usize][j as usize] = Some(x);
+        }
+        assert_eq!(typed(builder.clone().finish(First::new()).unwrap()), first);
+        assert_eq!(typed(builder.finish(Second::new()).unwrap()), last);
         assert_eq!(Matrix::build(&threads, (m, n), entries_of(), None).is_err(), repeats);
         let list: Vec<usize> = cols.iter().map(|&j| j as usize).collect();
         let x = runtime::Vector::build(&threads, n, (list.clone(), Array::of(values.clone())), Some(&minus)).unwrap();
@@ -345,6 +362,13 @@ fn matrices_are_built_with_any_operator_for_repeats() {
             want[j] = Some(want[j].map_or(x, |before| before - x));
         }
         assert_eq!(of_vector(&x), want);
+        let typed = sparring::Vector::<i64>::from_entries(n, cols.clone(), values.clone(), Minus::new()).unwrap();
+        assert_eq!(of_vector(&typed.into()), want);
+        let repeats = want.iter().flatten().count() < entries;
+        match sparring::Vector::<i64>::from_unique(n, cols, values) {
+            Ok(x) => assert_eq!((of_vector(&x.into()), repeats), (want, false)),
+            Err(e) => assert!(repeats && e.to_string().contains("index"), "{e}"),
+        }
     }
     let two = || (vec![0usize, 0], Array::of(vec![1i64, 2]));
     let error = runtime::Vector::build(&threads, 2, two(), None).unwrap_err().to_string();
