@@ -9,12 +9,13 @@ use std::process::Command;
 use program::{json, refused, scratch, text};
 use serde_json::Value;
 
-const COMMANDS: [&str; 32] = [
+const COMMANDS: [&str; 33] = [
     "info",
     "triangles",
     "mxm",
     "kronecker",
     "mxv",
+    "spmm",
     "ewise",
     "apply",
     "select",

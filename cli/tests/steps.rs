@@ -81,6 +81,31 @@ fn a_vector_is_multiplied() {
 }
 
 #[test]
+fn a_dense_matrix_is_multiplied() {
+    let a = small("steps_spmm.mtx");
+    let x = file("steps_spmm_x.csv", "1,0,10\n4,0,100\n");
+    assert_eq!(entries(&["spmm", &a, &x]), ["1 1 9", "1 2 0", "1 3 210", "2 1 12", "2 2 0", "2 3 300"]);
+    assert_eq!(entries(&["spmm", &a, &x, "--transpose"]), ["1 1 1", "1 2 0", "1 3 10", "2 1 14", "2 2 0", "2 3 320"]);
+    assert_eq!(
+        entries(&["spmm", &a, &x, "--semiring", "min_plus"]),
+        ["1 1 2", "1 2 1", "1 3 11", "2 1 7", "2 2 3", "2 3 103"]
+    );
+    // A sparse X has zeros where it has no entry; a row of A without entries gives the identity of ⊕.
+    let b = file("steps_spmm_b.mtx", "%%MatrixMarket matrix coordinate integer general\n2 2 1\n1 2 5\n");
+    assert_eq!(entries(&["spmm", &b, &b]), ["1 1 0", "1 2 0", "2 1 0", "2 2 0"]);
+    let max = entries(&["spmm", &b, &b, "--semiring", "max_plus", "--type", "i8"]);
+    assert_eq!(max, ["1 1 5", "1 2 5", "2 1 -128", "2 2 -128"]);
+    let mask = file("steps_spmm_m.mtx", "%%MatrixMarket matrix coordinate pattern general\n2 3 2\n1 3\n2 1\n");
+    assert_eq!(entries(&["spmm", &a, &x, "--mask", &mask]), ["1 3 210", "2 1 12"]);
+    let found = json(&["spmm", &a, &x, "--type", "i64"]);
+    assert_eq!((&found["type"], &found["nnz"], &found["sum"]), (&"i64".into(), &6.into(), &531.into()));
+    assert!(refused(&["spmm", &a, "no.npy"]).contains("no.npy"));
+    let three = file("steps_spmm_3.csv", "1\n2\n3\n");
+    assert!(refused(&["spmm", &a, &three]).contains("values of x"));
+    assert!(refused(&["spmm", &a, &x, "--semiring", "min_pls"]).contains("min_pls"));
+}
+
+#[test]
 fn parts_are_written() {
     let a = small("steps_assign.mtx");
     let b = file("steps_assign_b.mtx", "%%MatrixMarket matrix coordinate real general\n1 2 1\n1 1 10\n");

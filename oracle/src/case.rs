@@ -37,6 +37,12 @@ pub enum Op {
         /// ⊕.⊗.
         ring: Ring,
     },
+    /// T = A ⊕.⊗ X of dense X and C: ⊕ over the entries of A(i, :), its identity where there are none. X and C have a value at
+    /// each place, and there is no mask.
+    Spmm {
+        /// ⊕.⊗.
+        ring: Ring,
+    },
     /// T = A ∘ B where both have an entry; where one has, that entry.
     EwiseAdd {
         /// ∘.

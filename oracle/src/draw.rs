@@ -137,7 +137,7 @@ impl Random {
         let k = self.0.below(7) as i64 - 3;
         // Factors of floats may be many, and complex ones are of many digits.
         let monoid = if monoid == "times" && ty.is_complex() { "plus" } else { monoid };
-        match self.0.below(52) {
+        match self.0.below(54) {
             0..=3 => Op::Identity,
             4..=5 => Op::Transpose,
             6..=9 => Op::Mxm { ring },
@@ -168,6 +168,7 @@ impl Random {
             48 => Op::Concat { across: 2 },
             49 => Op::Block { rows: self.0.range(m), cols: self.0.range(n) },
             50 => Op::Resize { shape: (self.0.below(m + 4), self.0.below(n + 4)) },
+            51..=52 => Op::Spmm { ring },
             _ => {
                 let places: Vec<(usize, usize)> = self.0.indices(m * n).into_iter().map(|p| (p / n, p % n)).collect();
                 Op::Build { tuples: places.into_iter().map(|(i, j)| (i, j, self.value(ty))).collect(), dup: op }
@@ -262,7 +263,7 @@ mod tests {
             let c = expected(&case);
             assert_eq!((c.kind, c.shape(), c.ty), (case.kind(), case.table(case.c).shape(), case.table(case.c).ty));
         }
-        assert_eq!((ops.len(), types.len()), (34, 13), "{ops:?}");
+        assert_eq!((ops.len(), types.len()), (35, 13), "{ops:?}");
         assert_eq!(MONOIDS.iter().filter(|m| identity(m, Type::I8).is_some()).count(), 6);
     }
     #[test]

@@ -140,6 +140,10 @@ fn computed(case: &Case) -> Table {
 
         Op::Mxm { ring } => product(*ring, &x(0), &x(1)),
         Op::Mxv { ring } => product(*ring, &x(0), &x(1)).as_kind(Kind::Vector),
+        Op::Spmm { ring } => {
+            let y = product(*ring, &x(0), &x(1));
+            y.like(y.ty, |i, j| y.get(i, j).or_else(|| identity(ring.add, y.ty)))
+        }
         Op::Vxm { ring } => product(*ring, &x(0).transposed(), &x(1)).transposed().as_kind(Kind::Vector),
 
         Op::EwiseAdd { op } => union(op, &x(0), &x(1)),
@@ -290,7 +294,7 @@ fn first_best(a: &Table, i: usize, better: &str) -> Option<Value> {
 #[must_use]
 pub fn result_type(op: &Op, ty: Type) -> Option<Type> {
     match op {
-        Op::Mxm { ring } | Op::Mxv { ring } | Op::Vxm { ring } => {
+        Op::Mxm { ring } | Op::Mxv { ring } | Op::Vxm { ring } | Op::Spmm { ring } => {
             let of = binary_type(ring.mul, ty)?;
             identity(ring.add, of).map(|_| of)
         }

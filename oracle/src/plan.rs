@@ -88,7 +88,7 @@ impl Plan {
             | Op::ApplyIndex { .. }
             | Op::Select { .. } => (vec![either(m, n)], either(m, n)),
             Op::Transpose => (vec![matrix(m, n)], matrix(n, m)),
-            Op::Mxm { .. } => (vec![matrix(m, k), matrix(k, n)], matrix(m, n)),
+            Op::Mxm { .. } | Op::Spmm { .. } => (vec![matrix(m, k), matrix(k, n)], matrix(m, n)),
             Op::Mxv { .. } => (vec![matrix(m, k), vector(k)], vector(m)),
             Op::Vxm { .. } => (vec![vector(k), matrix(k, n)], vector(n)),
             Op::EwiseAdd { .. } | Op::EwiseMult { .. } | Op::EwiseUnion { .. } => {
@@ -121,7 +121,7 @@ impl Plan {
         let mask = match op {
             Op::AssignRow { .. } => Some(vector(n)),
             Op::AssignColumn { .. } => Some(vector(m)),
-            _ if Self::is_bare(&op) || matches!(op, Op::ReduceScalar { .. }) => None,
+            _ if Self::is_bare(&op) || matches!(op, Op::ReduceScalar { .. } | Op::Spmm { .. }) => None,
             _ => Some(c),
         };
         for (place, transposed) in operands.iter_mut().zip(transpose) {
@@ -132,7 +132,8 @@ impl Plan {
                 place.1 = (place.1.1, place.1.0);
             }
         }
-        if transpose[1] && operands.len() != 2 || transpose[0] && operands.is_empty() {
+        let one_side = operands.len() != 2 || matches!(op, Op::Spmm { .. });
+        if transpose[1] && one_side || transpose[0] && operands.is_empty() {
             return None;
         }
         Some(Self { op, ty, out, c, operands, mask, transpose })
@@ -153,6 +154,10 @@ impl Plan {
     }
     fn transposes(op: &Op) -> bool {
         !Self::is_bare(op) && !matches!(op, Op::ReduceScalar { .. })
+    }
+    /// Whether C and the second operand are dense.
+    fn is_dense(&self) -> bool {
+        matches!(self.op, Op::Spmm { .. })
     }
     /// Whether it may have an accumulator.
     pub(crate) fn accumulates(&self) -> bool {
@@ -198,6 +203,7 @@ impl Plan {
             && (write.mask.is_none() || self.mask.is_some())
             && (write.accum.is_none() || self.accumulates())
             && (!write.replace || write.mask.is_some())
+            && (!self.is_dense() || !(alias.a_is_c || alias.b_is_c || alias.b_is_a))
             && (scale == 1 || self.scales());
         if !possible {
             return None;
@@ -205,6 +211,12 @@ impl Plan {
         let mut objects = Vec::new();
         let mut add = |role, place, ty| {
             let (table, form) = draw(role, place, ty);
+            let table = match role {
+                Role::C | Role::Operand(1) if self.is_dense() => {
+                    table.like(ty, |i, j| Some(table.get(i, j).unwrap_or(ty.zero())))
+                }
+                _ => table,
+            };
             objects.push(Object { table, form });
             objects.len() - 1
         };

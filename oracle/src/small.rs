@@ -93,6 +93,7 @@ fn operations(ty: Type, (m, n): (usize, usize)) -> Vec<Op> {
         Op::Mxv { ring: Ring { add: "plus", mul: "second" } },
         Op::Vxm { ring },
         Op::Vxm { ring: Ring { add: "plus", mul: "first" } },
+        Op::Spmm { ring },
         Op::EwiseAdd { op: "minus" },
         Op::EwiseMult { op: "minus" },
         Op::EwiseUnion { op: "minus", alpha: ty.number(7), beta: ty.number(9) },
@@ -233,6 +234,6 @@ mod tests {
             let c = expected(&case);
             assert_eq!((c.kind, c.shape(), c.ty), (case.kind(), case.table(case.c).shape(), case.table(case.c).ty));
         });
-        assert!(ops.len() == 34 && n > 10_000, "{n}: {ops:?}");
+        assert!(ops.len() == 35 && n > 10_000, "{n}: {ops:?}");
     }
 }

@@ -9,7 +9,7 @@ use sparring::runtime::{
 use sparring::spgemm::Options;
 use sparring_oracle::{self as oracle, Case, Kind, Library, Table};
 
-use super::objects::{Typed, object, scalar, table, type_of, with_type};
+use super::objects::{Typed, dense, object, of_dense, scalar, table, type_of, with_type};
 
 /// Operations by name on a machine.
 pub(crate) struct Names {
@@ -301,6 +301,31 @@ impl Names {
                 } else {
                     Matrix::build(&threads, c.shape(), (rows, cols, values), Some(&dup))?.into()
                 }
+            }
+            oracle::Op::Spmm { ring } => {
+                let (Object::Matrix(a), x) = (operand(0), case.table(case.operands[1])) else {
+                    unreachable!("A is a matrix")
+                };
+                let ring = (self.operators.ring)(ring.add, ring.mul, type_of(x.ty))?;
+                let accum = case.accum.map(|op| (self.operators.binary)(op, type_of(c.ty))).transpose()?;
+                let x_values = with_type!(x.ty, T => Array::of(dense::<T>(x)));
+                let mut call = m.spmm(&ring, a, x_values.slice(), x.ncols);
+                if case.transpose[0] {
+                    call = call.transpose_a();
+                }
+                if let Some(accum) = &accum {
+                    call = call.accum(accum);
+                }
+                let is_new = accum.is_none() && self.calls.is_multiple_of(2);
+                with_type!(c.ty, T => {
+                    let mut y = dense::<T>(c);
+                    if is_new {
+                        y = call.eval()?.slice().get::<T>().expect("values of the type").to_vec();
+                    } else {
+                        call.into(sparring::algebra::SliceMut::of(&mut y))?;
+                    }
+                    of_dense(y, c)
+                })
             }
             _ => return Ok(None),
         }))

@@ -138,6 +138,18 @@ pub(crate) fn object(of: &oracle::Object, scale: usize) -> Object {
     }
 }
 
+/// The values of a table that has one at each place, row by row.
+pub(crate) fn dense<T: Typed>(table: &Table) -> Vec<T> {
+    (0..table.nrows).flat_map(|i| (0..table.ncols).map(move |j| T::of(table.get(i, j).expect("dense")))).collect()
+}
+/// The matrix that has these values, row by row, in the shape of `like`.
+pub(crate) fn of_dense<T: Typed>(values: Vec<T>, like: &Table) -> Object {
+    let (m, n) = like.shape();
+    assert_eq!(values.len(), m * n, "a value at each place");
+    let (starts, cols) = ((0..=m).map(|i| i * n).collect(), (0..m).flat_map(|_| 0..n as u32).collect());
+    Matrix::from(Csr::<T>::new(m, n, starts, cols, values).expect("rows")).into()
+}
+
 /// The table of a result whose places and type are those of `like`; the type and shape are compared first, and all
 /// ways to read it agree.
 /// # Errors

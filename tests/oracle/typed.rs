@@ -3,15 +3,15 @@
 use std::cell::Cell;
 use std::marker::PhantomData;
 
-use sparring::Result;
 use sparring::algebra::*;
 use sparring::backend::{Backend, Build, Container, Indices, Mask, Matrices, Operation, TransposeA, Vectors};
 use sparring::num_complex::Complex;
 use sparring::runtime::Object;
+use sparring::{Dense, Result};
 use sparring_oracle::{self as oracle, Case, Kind, Library, Op, Ring, Table};
 
 use super::names::list;
-use super::objects::{Typed, object, table};
+use super::objects::{Typed, dense, object, of_dense, table};
 
 /// An operator on one type that is known at run time, so that chains are compiled once for all of them.
 #[derive(Clone, Copy, Debug)]
@@ -439,6 +439,48 @@ impl<B: Backend, T: Tested> Chains<'_, B, T> {
                 let at = calls.is_multiple_of(2).then(|| m.transpose(held.matrix(b)).eval()).transpose()?;
                 if let Some(at) = at { chain.with_transpose(&at) } else { chain }
             }),
+            Op::Spmm { ring } => {
+                let of = |n: usize| {
+                    let table = case.table(n);
+                    m.upload_dense(&Dense::new(table.nrows, table.ncols, dense::<T>(table))?)
+                };
+                let (x, mut y) = (of(b)?, of(case.c)?);
+                macro_rules! by {
+                    ($ring:expr) => {{
+                        let chain = m.spmm($ring, held.matrix(a), &x);
+                        let chain = if case.transpose[0] { chain.transpose_a() } else { chain };
+                        match case.accum {
+                            Some(op) => chain.accum(Named::new(op)).into(&mut y)?,
+                            None if calls.is_multiple_of(2) => y = chain.eval()?,
+                            None => chain.into(&mut y)?,
+                        }
+                    }};
+                }
+                if *ring == T::RING {
+                    by!(sparring::algebra::Ring(T::Add::default(), T::Mul::default()));
+                } else {
+                    by!(PlusTimes::<T>::default());
+                }
+                of_dense(m.download_dense(&y)?.into_values(), like)
+            }
+            // Entries come to the builder, a list, or in the order that they have there.
+            Op::Build { tuples, dup } => {
+                let values: Vec<T> = tuples.iter().map(|x| T::of(x.2)).collect();
+                let (rows, cols): (Vec<u32>, Vec<u32>) = tuples.iter().map(|x| (x.0 as u32, x.1 as u32)).unzip();
+                let dup = Named::new(dup);
+                if !is_matrix {
+                    let made = sparring::Vector::<T>::from_entries(like.nrows, rows, values, dup)?;
+                    return Ok(sparring::runtime::Vector::from(made).into());
+                }
+                let made = if calls.is_multiple_of(2) {
+                    sparring::Coo::<T>::new(like.nrows, like.ncols, rows, cols, values)?.to_csr(dup)?
+                } else {
+                    let mut builder = sparring::sparse::Builder::<T>::new(like.nrows, like.ncols)?;
+                    tuples.iter().try_for_each(|x| builder.push(x.0, x.1, T::of(x.2)))?;
+                    builder.finish(dup)?
+                };
+                sparring::runtime::Matrix::from(made).into()
+            }
             Op::EwiseAdd { op } => binary!(|x, y| m.ewise_add(Named::new(op), x, y)),
             Op::EwiseMult { op } => binary!(|x, y| m.ewise_mult(Named::new(op), x, y)),
             Op::EwiseUnion { op, alpha, beta } => {
@@ -644,7 +686,8 @@ impl<B: Backend, T: Tested> Library for Chains<'_, B, T> {
         let ours = |ring: &Ring| *ring == T::RING || *ring == Ring { add: "plus", mul: "times" };
         let op = match &case.op {
             Op::Identity | Op::Transpose | Op::Select { op: "tril" | "value_ne", .. } => true,
-            Op::Mxm { ring } | Op::Mxv { ring } | Op::Vxm { ring } => ours(ring),
+            Op::Mxm { ring } | Op::Mxv { ring } | Op::Vxm { ring } | Op::Spmm { ring } => ours(ring),
+            Op::Build { dup, .. } => Named::<T>::has(dup),
             Op::EwiseMult { op } => Named::<T>::has(op) || *op == "eq" && (T::OF != oracle::Type::Bool),
             Op::EwiseAdd { op }
             | Op::EwiseUnion { op, .. }

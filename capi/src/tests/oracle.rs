@@ -17,7 +17,7 @@ use crate::operation::SparringDescriptor;
 use crate::parts::*;
 use crate::sparse::Sparse;
 use crate::types::code;
-use objects::{Typed, table, type_of, with_type};
+use objects::{Typed, dense, of_dense, table, type_of, with_type};
 use operators::Operators;
 
 /// Handles of a case, freed with it.
@@ -461,6 +461,22 @@ impl Door {
                         Handle::Matrix(made)
                     }
                 })
+            }
+            oracle::Op::Spmm { ring } => {
+                let x = case.table(case.operands[1]);
+                let ring = Operators::ring(ring, type_of(x.ty), self.functions);
+                let accum = Operators::binary(case.accum.map(|op| (op, type_of(like.ty))), self.functions);
+                let d = SparringDescriptor { transpose_a: case.transpose[0].into(), ..Default::default() };
+                let (columns, of_x) = (x.ncols as u64, code(type_of(x.ty)));
+                let a = operand(0).matrix();
+                with_type!(x.ty, X => with_type!(like.ty, Y => {
+                    let (x, mut y) = (dense::<X>(x), dense::<Y>(like));
+                    let (x, x_len, y_len) = (x.as_ptr().cast(), x.len() as u64, y.len() as u64);
+                    let (to, o, r) = (y.as_mut_ptr().cast(), accum.get_binary(), ring.get_ring());
+                    done(unsafe { crate::dense::sparring_matrix_spmm(cpu, to, y_len, o, r, a, of_x, x, x_len, columns, &d) })?;
+                    let Object::Matrix(y) = of_dense(y, like) else { unreachable!("it is a matrix") };
+                    Handle::Matrix(crate::handle::give(SparringMatrix::from(y)).expect("a handle"))
+                }))
             }
             _ => return Ok(None),
         }))

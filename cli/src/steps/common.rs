@@ -42,7 +42,7 @@ pub(super) trait Run {
     fn places(&self) -> Option<&str> {
         None
     }
-    /// Whether operand number `k` is a vector, which is read where it is.
+    /// Whether operand number `k` is a vector or an array, which is read where it is.
     fn is_vector(&self, _k: usize) -> bool {
         false
     }

@@ -1,9 +1,13 @@
-//! Products: `sparring kronecker|mxv`.
+//! Products: `sparring kronecker|mxv|spmm`.
+
+use std::sync::Arc;
 
 use clap::{Args, Subcommand};
-use sparring::runtime::{BinaryOp, Object, Op, Pairing, Semiring};
+use sparring::algebra::Slice;
+use sparring::runtime::{BinaryOp, Machine, Matrix, Object, Op, Pairing, Scalar, Semiring};
 
 use super::common::{Common, Loaded, Run};
+use crate::formats::full;
 
 /// Two examples of each of these commands: lines for a shell, and what they do.
 pub(super) const EXAMPLES: &[(&str, [(&str, &str); 2])] = &[
@@ -21,6 +25,13 @@ pub(super) const EXAMPLES: &[(&str, [(&str, &str); 2])] = &[
             ("sparring mxv a.mtx x.mtx --semiring min_plus --transpose -o -", "Shortest ways of one more step"),
         ],
     ),
+    (
+        "spmm",
+        [
+            ("sparring spmm a.mtx x.mtx -o y.npy", "Y = A·X, an array of NumPy's"),
+            ("sparring spmm a.mtx x.mtx --transpose --type f64 -o -", "Aᵀ·X in doubles, to standard output"),
+        ],
+    ),
 ];
 
 #[derive(Subcommand)]
@@ -29,6 +40,8 @@ pub(crate) enum Products {
     Kronecker(Kronecker),
     /// Multiply a matrix with a vector over any semiring: y = A ⊕.⊗ x
     Mxv(Mxv),
+    /// Multiply a sparse matrix with a dense one over any semiring: Y = A ⊕.⊗ X, a value at each place
+    Spmm(Spmm),
 }
 
 #[derive(Args)]
@@ -60,25 +73,52 @@ pub(crate) struct Mxv {
     common: Common,
 }
 
+#[derive(Args)]
+pub(crate) struct Spmm {
+    /// Sparse matrix: a file, or gen:NAME
+    a: String,
+    /// Dense matrix: an array (.npy, .csv, .mtx), or any matrix, whose absent elements are 0
+    x: String,
+    /// Semiring: a name that `sparring semirings` lists, or formulas: "min, a + 2*b"
+    #[arg(long, value_name = "RING", default_value = "plus_times")]
+    semiring: String,
+    /// Multiply Aᵀ with the dense matrix
+    #[arg(long)]
+    transpose: bool,
+    #[command(flatten)]
+    common: Common,
+}
+
+/// The matrix as an array: a value at each place, 0 where it has no entry.
+fn dense(machine: &Machine, x: &Matrix) -> sparring::Result<Matrix> {
+    let zeros = Matrix::constant(&Scalar::from(false).cast(x.ty())?, x.shape())?;
+    let second = BinaryOp::new("second", x.ty())?;
+    machine.call(Op::EwiseAdd(&second), (&zeros, x)).eval::<Matrix>()?.download()
+}
+
 impl Run for Products {
     fn common(&self) -> &Common {
         match self {
-            Self::Kronecker(Kronecker { common, .. }) | Self::Mxv(Mxv { common, .. }) => common,
+            Self::Kronecker(Kronecker { common, .. })
+            | Self::Mxv(Mxv { common, .. })
+            | Self::Spmm(Spmm { common, .. }) => common,
         }
     }
     fn operands(&self) -> Vec<&str> {
         match self {
             Self::Kronecker(of) => [Some(&*of.a), of.b.as_deref()].into_iter().flatten().collect(),
             Self::Mxv(mxv) => vec![&mxv.a, &mxv.x],
+            Self::Spmm(spmm) => vec![&spmm.a, &spmm.x],
         }
     }
     fn is_vector(&self, k: usize) -> bool {
-        k == 1 && matches!(self, Self::Mxv(_))
+        k == 1 && matches!(self, Self::Mxv(_) | Self::Spmm(_))
     }
     fn operator(&self) -> &str {
         match self {
             Self::Kronecker(of) => &of.op,
             Self::Mxv(mxv) => &mxv.semiring,
+            Self::Spmm(spmm) => &spmm.semiring,
         }
     }
     fn compute(&self, on: &Loaded<'_>) -> sparring::Result<Object> {
@@ -95,6 +135,15 @@ impl Run for Products {
                 } else {
                     machine.call(Op::Mxv(&ring), (a, &x))
                 })
+            }
+            Self::Spmm(spmm) => {
+                let (ring, x) = (Semiring::new(&spmm.semiring, ty)?, dense(machine, on.b())?);
+                let columns = x.shape().1;
+                let values = x.values().unwrap_or_else(|| Slice::of::<bool>(&[]));
+                let call = machine.spmm(&ring, a, values, columns);
+                let y = if spmm.transpose { call.transpose_a() } else { call }.eval()?;
+                let rows = if spmm.transpose { a.shape().1 } else { a.shape().0 };
+                on.allowed(machine.upload(&Matrix::new(Arc::new(full(rows, columns)?), y)?)?)
             }
         }
     }
