@@ -528,7 +528,8 @@ typedef struct SparringScalar SparringScalar;
 /// products. Threads of yours may share one.
 typedef struct SparringSemiring SparringSemiring;
 
-/// A sparse tensor of doubles with 1 to 255 modes, in coordinates, in the processor's memory. It never changes.
+/// A sparse tensor with 1 to 255 modes, of one of the types above, in coordinates, in the processor's memory. It never
+/// changes.
 typedef struct SparringTensor SparringTensor;
 
 /// z = f(a), or f(a, s, i, j): of an entry, a scalar s, and the row i and column j of the entry. Threads of yours may
@@ -2131,22 +2132,25 @@ SparringStatus sparring_index_load(const SparringDevice *device,
 SparringStatus sparring_index_free(SparringIndex *index);
 
 /// A tensor from coordinates, which are checked and copied: entry e has the value `values[e]` at `indices[m][e]` in
-/// each mode m. Modes and indices count from 0; `dims` has the length of each of the `order` modes, `indices` the
-/// addresses of `order` arrays of `nnz` elements, as many as `values` has. Entries stay in their order. Those at the
-/// same place stay apart, and mean their sum: sparring_tensor_summed. `*tensor` gets the handle, NULL on failure; free
-/// it with sparring_tensor_free.
-SparringStatus sparring_tensor_from_coo(uint64_t order,
+/// each mode m. `type` is a SparringType, and `values` points to `nnz` values of it. Modes and indices count from 0;
+/// `dims` has the length of each of the `order` modes, `indices` the addresses of `order` arrays of `nnz` elements.
+/// Entries stay in their order. Those at the same place stay apart, and mean their sum: sparring_tensor_summed.
+/// `*tensor` gets the handle, NULL on failure; free it with sparring_tensor_free.
+SparringStatus sparring_tensor_from_coo(uint32_t type,
+                                        uint64_t order,
                                         const uint64_t *dims,
                                         const uint64_t *const *indices,
-                                        const double *values,
+                                        const void *values,
                                         uint64_t nnz,
                                         SparringTensor **tensor);
 
 /// A tensor from a FROSTT file, compressed by gzip or not, read by the threads of `device` (of the processor, whatever
-/// the device is): a line an entry, an index from 1 for each mode and the value, which takes the nearest double.
-/// Repeated entries are summed. `options` may be NULL. `path` is UTF-8. `*tensor` gets the handle, NULL on failure;
-/// free it with sparring_tensor_free.
+/// the device is): a line an entry, an index from 1 for each mode and the value, as the nearest of `type`, a
+/// SparringType. An integer type takes whole numbers that it holds, below 2^53, and refuses others with their entry:
+/// SPARRING_UNSUPPORTED. Repeated entries are summed (bool: or). `options` may be NULL. `path` is UTF-8. `*tensor` gets
+/// the handle, NULL on failure; free it with sparring_tensor_free.
 SparringStatus sparring_tensor_read(const SparringDevice *device,
+                                    uint32_t type,
                                     const char *path,
                                     const SparringTensorReadOptions *options,
                                     SparringTensor **tensor);
@@ -2154,7 +2158,7 @@ SparringStatus sparring_tensor_read(const SparringDevice *device,
 /// Writes the tensor as a FROSTT file, compressed by gzip if `path` ends in ".gz", by the threads of `device`: the
 /// entries in their order. Reading it gives the same entries bit for bit, except that every NaN becomes the usual one;
 /// the lengths of the modes are not in the file, so where last slices are empty the reader is told (`dims` of
-/// SparringTensorReadOptions). It is written beside its place and takes it when it is complete: on failure, what was at
+/// SparringTensorReadOptions). Complex numbers are refused: SPARRING_UNSUPPORTED. It is written beside its place and takes it when it is complete: on failure, what was at
 /// `path` is as it was. `path` is UTF-8; `options` may be NULL, and do not ask for symmetry.
 SparringStatus sparring_tensor_write(const SparringDevice *device,
                                      const SparringTensor *tensor,
@@ -2162,11 +2166,21 @@ SparringStatus sparring_tensor_write(const SparringDevice *device,
                                      const SparringWriteOptions *options);
 
 /// The same tensor with entries at the same place summed, in their order, by the threads of `device`: sorted by their
-/// indices, the last mode fastest. `*summed` gets the handle of a new tensor, NULL on failure; free it with
+/// indices, the last mode fastest. Sums of integers wrap, and of bool it is or. `*summed` gets the handle of a new tensor, NULL on failure; free it with
 /// sparring_tensor_free.
 SparringStatus sparring_tensor_summed(const SparringDevice *device,
                                       const SparringTensor *tensor,
                                       SparringTensor **summed);
+
+/// A new tensor with the same entries, of values of another type, as sparring_matrix_cast converts them. `*there` gets
+/// the handle, NULL on failure; free it with sparring_tensor_free.
+SparringStatus sparring_tensor_cast(const SparringTensor *tensor,
+                                    uint32_t type,
+                                    uint32_t wrap,
+                                    SparringTensor **there);
+
+/// Type of the values, a SparringType.
+SparringStatus sparring_tensor_type(const SparringTensor *tensor, uint32_t *type);
 
 /// Number of modes.
 SparringStatus sparring_tensor_order(const SparringTensor *tensor, uint64_t *order);
@@ -2180,51 +2194,52 @@ SparringStatus sparring_tensor_dims(const SparringTensor *tensor,
 SparringStatus sparring_tensor_nnz(const SparringTensor *tensor, uint64_t *nnz);
 
 /// Copies the entries into your arrays, as sparring_tensor_from_coo takes them: `indices` has the addresses of an array
-/// for each mode. What is NULL is not wanted: `indices`, one of its arrays, `values`. All arrays have room for
-/// `nnz_len` elements: SPARRING_LENGTH if that is too few.
+/// for each mode. What is NULL is not wanted: `indices`, one of its arrays, `values`, which has the tensor's type. All
+/// arrays have room for `nnz_len` elements: SPARRING_LENGTH if that is too few.
 SparringStatus sparring_tensor_copy(const SparringTensor *tensor,
                                     uint64_t *const *indices,
-                                    double *values,
+                                    void *values,
                                     uint64_t nnz_len);
 
 /// Frees a tensor; NULL is allowed.
 SparringStatus sparring_tensor_free(SparringTensor *tensor);
 
 /// V = X₍ₙ₎ (⊙ₘ Aₘ), the matricized tensor times the Khatri–Rao product of all factors but that of `mode`, which is n:
-/// V(i, r) is the sum over the entries whose index in mode n is i of their value times Aₘ(iₘ, r) for each other mode m.
-/// `factors` has the addresses of a factor for each mode, that of mode m with `dims[m]` · `rank` elements, row after
-/// row; the one of `mode` is not read and may be NULL. `variant` is a SparringMttkrpVariant. `out` has room for
-/// `out_len` elements and gets `dims[mode]` · `rank`, row after row: if there is room for fewer, SPARRING_LENGTH before
-/// anything is computed. The same bits for any number of threads, but for the variants A and B. On a GPU tensor and
-/// factors are sent there, in as many parts as its memory asks for; it knows the variants C and COPIES. Several
-/// products of one tensor: sparring_mttkrp_new.
+/// V(i, r) is the sum over the entries whose index in mode n is i of their value times Aₘ(iₘ, r) for each other mode m
+/// (bool: or, and). `factors` has the addresses of a factor for each mode, of values of the tensor's type, that of mode m
+/// with `dims[m]` · `rank` elements, row after row; the one of `mode` is not read and may be NULL. `variant` is a
+/// SparringMttkrpVariant; values that are no floats take SPARRING_MTTKRP_AUTO alone, and are a few times slower. `out`
+/// has room for `out_len` elements of the same type and gets `dims[mode]` · `rank`, row after row: if there is room for fewer, SPARRING_LENGTH before anything is computed. The same bits for any number of
+/// threads, but for the variants A and B. On a GPU tensor and factors, which are floats, are sent there, in as many
+/// parts as its memory asks for; it knows the variants C and COPIES. Several products of one tensor:
+/// sparring_mttkrp_new.
 SparringStatus sparring_mttkrp(const SparringDevice *device,
                                const SparringTensor *tensor,
                                uint64_t rank,
-                               const double *const *factors,
+                               const void *const *factors,
                                uint64_t mode,
                                uint32_t variant,
-                               double *out,
+                               void *out,
                                uint64_t out_len);
 
-/// The same over a semiring on doubles, also of functions of yours: V(i, r) is the sum over the entries whose index in
-/// mode n is i of their value times Aₘ(iₘ, r) for each other mode m, by ⊕ in the order of the entries and ⊗ from left
-/// to right in the order of the modes; the identity of ⊕ where there are no entries. `factors`, `mode`, `out` and
-/// `out_len` as there. On the processor. The same bits for any number of threads.
+/// The same over a semiring on values of the tensor's type, also of functions of yours: V(i, r) is the sum over the
+/// entries whose index in mode n is i of their value times Aₘ(iₘ, r) for each other mode m, by ⊕ in the order of the
+/// entries and ⊗ from left to right in the order of the modes; the identity of ⊕ where there are no entries. `factors`,
+/// `mode`, `out` and `out_len` as there. On the processor. The same bits for any number of threads.
 SparringStatus sparring_mttkrp_with(const SparringDevice *device,
                                     const SparringSemiring *ring,
                                     const SparringTensor *tensor,
                                     uint64_t rank,
-                                    const double *const *factors,
+                                    const void *const *factors,
                                     uint64_t mode,
-                                    double *out,
+                                    void *out,
                                     uint64_t out_len);
 
 /// Prepares every mode of the tensor for products with factors of `rank` columns: copies or permutations of its
-/// entries, made once for any number of sparring_mttkrp_run. `variant` is a SparringMttkrpVariant. On a GPU the tensor
-/// is sent, sorted and kept there; it knows the variants C and COPIES, and where neither fits, the parts of the tensor
-/// are sent for each product. The memory budget of the device counts what is kept, and on the processor also the
-/// factors and the result of a product. Tensor and device may be freed afterwards: the plan keeps what it needs of
+/// entries, made once for any number of sparring_mttkrp_run. `variant` is a SparringMttkrpVariant. Nothing is prepared of
+/// values that are no floats, which take SPARRING_MTTKRP_AUTO alone. On a GPU the tensor is sent, sorted and kept there;
+/// it knows the variants C and COPIES, and where neither fits, the parts of the tensor are sent for each product. The
+/// memory budget of the device counts what is kept, and on the processor also the result of a product. Tensor and device may be freed afterwards: the plan keeps what it needs of
 /// them. `*mttkrp` gets the handle, NULL on failure; free it with sparring_mttkrp_free.
 SparringStatus sparring_mttkrp_new(const SparringDevice *device,
                                    const SparringTensor *tensor,
@@ -2238,9 +2253,9 @@ SparringStatus sparring_mttkrp_new(const SparringDevice *device,
 /// variants A and B.
 SparringStatus sparring_mttkrp_run(const SparringMttkrp *mttkrp,
                                    uint64_t rank,
-                                   const double *const *factors,
+                                   const void *const *factors,
                                    uint64_t mode,
-                                   double *out,
+                                   void *out,
                                    uint64_t out_len);
 
 /// What was prepared for the modes of a tensor, and why: UTF-8 text into `buffer` of `capacity` bytes, as for
@@ -2254,7 +2269,7 @@ SparringStatus sparring_mttkrp_explain(const SparringMttkrp *mttkrp,
 SparringStatus sparring_mttkrp_free(SparringMttkrp *mttkrp);
 
 /// CP by alternating least squares: the sum M of `rank` components λᵣ a₀ᵣ ∘ a₁ᵣ ∘ … that comes nearest to the tensor X,
-/// whose entries are at different places (sparring_tensor_summed). Where components coincide, the solution of minimum
+/// whose entries are at different places (sparring_tensor_summed), doubles or floats, which become doubles. Where components coincide, the solution of minimum
 /// norm is taken. `weights` has room for the `rank` weights λ, and `factors` the addresses of room for a factor for
 /// each mode, that of mode m with `dims[m]` · `rank` elements, row after row: column r holds a component of 2-norm 1.
 /// Components come by falling weight. `*fit` gets the figures. `options` may be NULL. On failure, weights and factors

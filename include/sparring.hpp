@@ -1051,6 +1051,120 @@ template <class T, class C> std::optional<T> reduce(const Device &device, const 
     return s.value<T>();
 }
 
+/// A sparse tensor in coordinates, of one type of values. It never changes.
+class Tensor : public detail::Handle<SparringTensor, sparring_tensor_free> {
+public:
+    using Handle::Handle;
+    /// Entries: `indices` has a list for each mode.
+    template <class T> struct Entries {
+        std::vector<std::vector<std::uint64_t>> indices;
+        std::vector<Stored<T>> values;
+    };
+    /// From coordinates, which are checked and copied; entries at the same place stay apart, and mean their sum.
+    template <class T>
+    static Tensor from_coo(Span<std::uint64_t> dims, const std::vector<Span<std::uint64_t>> &indices,
+                           Span<Stored<T>> values)
+    {
+        detail::expect_length(indices.size(), dims.size(), "indices");
+        std::vector<const std::uint64_t *> lists;
+        for (const auto &list : indices) {
+            detail::expect_length(list.size(), values.size(), "indices");
+            lists.push_back(list.data());
+        }
+        return Tensor(detail::make<SparringTensor>([&](SparringTensor **out) {
+            return sparring_tensor_from_coo(type_of<T>(), dims.size(), dims.data(), lists.data(), values.data(),
+                                            values.size(), out);
+        }));
+    }
+    /// From a FROSTT file, as values of the type.
+    static Tensor read(const Device &device, SparringType type, const char *path,
+                       const SparringTensorReadOptions &options = {})
+    {
+        return Tensor(detail::make<SparringTensor>(
+            [&](SparringTensor **out) { return sparring_tensor_read(device.get(), type, path, &options, out); }));
+    }
+    /// Into a FROSTT file.
+    void write(const Device &device, const char *path, const SparringWriteOptions &options = {}) const
+    {
+        check(sparring_tensor_write(device.get(), get(), path, &options));
+    }
+    SparringType type() const { return static_cast<SparringType>(detail::number(sparring_tensor_type, get())); }
+    std::uint64_t nnz() const { return detail::number(sparring_tensor_nnz, get()); }
+    /// The length of each mode.
+    std::vector<std::uint64_t> dims() const
+    {
+        std::vector<std::uint64_t> found(static_cast<std::size_t>(detail::number(sparring_tensor_order, get())));
+        check(sparring_tensor_dims(get(), found.data(), found.size()));
+        return found;
+    }
+    /// The entries, copied out.
+    template <class T> Entries<T> entries() const
+    {
+        detail::expect<T>(type(), "tensor");
+        const auto n = static_cast<std::size_t>(nnz());
+        Entries<T> found{std::vector<std::vector<std::uint64_t>>(dims().size(), std::vector<std::uint64_t>(n)),
+                         std::vector<Stored<T>>(n)};
+        std::vector<std::uint64_t *> lists;
+        for (auto &list : found.indices)
+            lists.push_back(list.data());
+        check(sparring_tensor_copy(get(), lists.data(), found.values.data(), n));
+        return found;
+    }
+    /// Sorted, and entries at the same place summed.
+    Tensor summed(const Device &device) const
+    {
+        return Tensor(detail::make<SparringTensor>(
+            [&](SparringTensor **out) { return sparring_tensor_summed(device.get(), get(), out); }));
+    }
+    /// With values of another type; what it does not hold is an Error, unless it is to wrap.
+    Tensor cast(SparringType type, bool wrap = false) const
+    {
+        return Tensor(detail::make<SparringTensor>(
+            [&](SparringTensor **out) { return sparring_tensor_cast(get(), type, wrap, out); }));
+    }
+};
+
+namespace detail {
+/// The product of a tensor with factors, which have their lengths, that `function` writes.
+template <class T, class Function>
+std::vector<Stored<T>> with_factors(const Tensor &x, std::uint64_t rank, const std::vector<Span<Stored<T>>> &factors,
+                                    std::size_t mode, Function function)
+{
+    expect<T>(x.type(), "tensor");
+    const auto dims = x.dims();
+    expect_length(factors.size(), dims.size(), "factors");
+    std::vector<const void *> lists;
+    for (std::size_t m = 0; m < dims.size(); m++) {
+        if (m != mode)
+            expect_length(factors[m].size(), static_cast<std::size_t>(dims[m] * rank), "factors");
+        lists.push_back(factors[m].data());
+    }
+    std::vector<Stored<T>> out(mode < dims.size() ? static_cast<std::size_t>(dims[mode] * rank) : 0);
+    check(function(lists.data(), out.data(), out.size()));
+    return out;
+}
+} // namespace detail
+/// X₍ₙ₎ (⊙ₘ Aₘ), the matricized tensor times the Khatri–Rao product of all factors but that of `mode`, which is not
+/// read: a row of `rank` columns for each index of the mode, row after row, as factors are.
+template <class T>
+std::vector<Stored<T>> mttkrp(const Device &device, const Tensor &x, std::uint64_t rank,
+                              const std::vector<Span<Stored<T>>> &factors, std::size_t mode,
+                              SparringMttkrpVariant variant = SPARRING_MTTKRP_AUTO)
+{
+    return detail::with_factors<T>(x, rank, factors, mode, [&](const void *const *lists, void *out, std::uint64_t len) {
+        return sparring_mttkrp(device.get(), x.get(), rank, lists, mode, variant, out, len);
+    });
+}
+/// The same over any semiring.
+template <class T>
+std::vector<Stored<T>> mttkrp(const Device &device, const Semiring &ring, const Tensor &x, std::uint64_t rank,
+                              const std::vector<Span<Stored<T>>> &factors, std::size_t mode)
+{
+    return detail::with_factors<T>(x, rank, factors, mode, [&](const void *const *lists, void *out, std::uint64_t len) {
+        return sparring_mttkrp_with(device.get(), ring.get(), x.get(), rank, lists, mode, out, len);
+    });
+}
+
 } // namespace sparring
 
 #endif // SPARRING_HPP

@@ -284,6 +284,8 @@ const OPERATIONS: &[(&str, Operation)] = &[
         machine.einsum(&ring, &contract::Einsum::new("i,i->", &[one.clone(), one])?)?;
         let one = contract::AnyView::new(Slice::of(&singles[..1]), contract::Layout::row_major(&[1])?)?;
         machine.einsum(&wide, &contract::Einsum::new("i,i->", &[one.clone(), one])?)?;
+        let tensor = sparring::runtime::Tensor::from(x.tensor.clone());
+        tensor.cast(Type::I32)?.summed(&Threads::current())?;
         WATCHED.set(true);
         let b = contract::AnyView::new(Slice::of(&singles), contract::Layout::row_major(&[60, 30, 50])?)?;
         let m = contract::AnyView::new(Slice::of(&singles), contract::Layout::row_major(&[50, 50])?)?;
@@ -291,7 +293,11 @@ const OPERATIONS: &[(&str, Operation)] = &[
         let update = EinsumUpdate { alpha: Some(2f32.into()), c: Some(Slice::of(&singles[..3000])), beta: None };
         let c = machine.einsum_with(&wide, &einsum, &update)?;
         let factors = x.tensor.dims().iter().map(|&n| Dense::filled(n, 4, 1.0)).collect::<Result<Vec<_>, _>>()?;
-        Ok(c.len() as u64 + machine.mttkrp(&ring, &x.tensor, &factors, 0)?.values().len() as u64)
+        let factors: Vec<Slice<'_>> = factors.iter().map(|f| Slice::of(f.values())).collect();
+        let v = machine.mttkrp(&ring, &tensor, &factors, 4, 0)?;
+        let v = v.len() + machine.mttkrp_plan(&tensor, 4, None, Some(1))?.eval(&factors, 1)?.len();
+        let summed = tensor.cast(Type::I32)?.summed(&Threads::current())?.nnz();
+        Ok((c.len() + v + summed) as u64)
     }),
     ("einsum of groups", |_| {
         WATCHED.set(false);

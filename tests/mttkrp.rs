@@ -5,8 +5,10 @@ mod common;
 use std::sync::Arc;
 
 use common::arbitrary::Rng;
-use sparring::algebra::{Max, MinPlus, Plus, PlusTimes, Ring, Times, Value};
+use sparring::algebra::{Array, Max, MinPlus, Plus, PlusTimes, Ring, Slice, Times, Type, Value};
+use sparring::factor::CpAls;
 use sparring::par::Threads;
+use sparring::runtime::{self, Machine, Semiring};
 use sparring::tensor::{Arithmetic, Kept, Mttkrp, Shape, Tensor, Variant, choose};
 use sparring::{Cpu, Dense, Error, Index};
 
@@ -316,15 +318,46 @@ fn what_does_not_fit_is_refused() {
     assert!(matches!(cpu.mttkrp_plan(&far, 3, Some(Variant::Copies)), Err(Error::OutOfMemory { .. })));
 }
 
+/// Products by name of a tensor and factors that are converted to T: over `ring`, or by a plan without one.
+fn by_name<T: Value>(
+    machine: &Machine,
+    ring: Option<&str>,
+    x: &runtime::Tensor,
+    (factors, rank, mode): (&[Dense<f64>], usize, usize),
+    (of, back): (fn(f64) -> T, fn(T) -> f64),
+) -> Vec<f64> {
+    let x = x.cast(T::TYPE).unwrap();
+    let factors: Vec<Vec<T>> = factors.iter().map(|f| f.values().iter().map(|&x| of(x)).collect()).collect();
+    // That of the mode is not read.
+    let factors: Vec<Slice<'_>> =
+        factors.iter().enumerate().map(|(m, f)| Slice::of(if m == mode { &[] } else { &f[..] })).collect();
+    let product = |ring| machine.mttkrp(&Semiring::new(ring, T::TYPE).unwrap(), &x, &factors, rank, mode).unwrap();
+    let plan = |variant, only| machine.mttkrp_plan(&x, rank, variant, only).unwrap().eval(&factors, mode).unwrap();
+    let all: Vec<Array> = match ring {
+        Some(ring) => vec![product(ring)],
+        None => {
+            let narrow = x.indices::<u32>(0).is_some();
+            let has_variants = T::TYPE == Type::F64 || T::TYPE == Type::F32 && narrow;
+            let variants = if has_variants { &Variant::ALL[..] } else { &[] };
+            let by_variant = variants.iter().map(|&variant| plan(Some(variant), None));
+            [plan(None, None), plan(None, Some(mode))].into_iter().chain(by_variant).collect()
+        }
+    };
+    let mut all = all.iter().map(|v| v.slice().get::<T>().unwrap().iter().map(|&x| back(x)).collect::<Vec<_>>());
+    let first = all.next().unwrap();
+    assert!(all.all(|v| v == first));
+    first
+}
+
 /// ⊗ goes from left to right in the order of the modes: 'a + 2*b' tells one order from another.
 #[test]
-fn semirings_known_at_run_time_give_the_definition() {
-    use sparring::algebra::Type;
-    use sparring::runtime::{Machine, Semiring};
+fn semirings_and_types_known_at_run_time_give_the_definition() {
     let mut rng = Rng(71);
     let machines = [1, 3].map(|n| Machine::from(Cpu::with_threads(n).unwrap()));
-    for (dims, nnz) in SHAPES {
+    for (k, (dims, nnz)) in SHAPES.into_iter().enumerate() {
         let x = tensor::<u32>(&mut rng, dims, nnz.min(3000), false);
+        // Every other one has indices of 64 bits.
+        let named: runtime::Tensor = if k % 2 == 0 { x.clone().into() } else { x.cast::<u64>().unwrap().into() };
         for rank in [0, 1, 5, 130] {
             let factors = factors(&mut rng, dims, rank);
             for mode in 0..dims.len() {
@@ -340,23 +373,84 @@ fn semirings_known_at_run_time_give_the_definition() {
                     }
                     out
                 };
+                let sums = by(0.0, |a, b| a + b, |a, b| a * b);
+                let least = by(f64::INFINITY, f64::min, |a, b| a + 2.0 * b);
+                let call = (&factors[..], rank, mode);
                 for machine in &machines {
-                    let found = |ring: &str| {
-                        let ring = Semiring::new(ring, Type::F64).unwrap();
-                        machine.mttkrp(&ring, &x, &factors, mode).unwrap().values().to_vec()
-                    };
-                    assert_eq!(found("plus_times"), by(0.0, |a, b| a + b, |a, b| a * b), "{dims:?} {mode} {rank}");
-                    let want = by(f64::INFINITY, f64::min, |a, b| a + 2.0 * b);
-                    assert_eq!(found("min, a + 2*b"), want, "{dims:?} {mode} {rank}");
+                    let tropical = by_name::<f64>(machine, Some("min, a + 2*b"), &named, call, (|x| x, |x| x));
+                    assert_eq!(tropical, least, "{dims:?} {mode} {rank}");
+                    for ring in [Some("plus_times"), None] {
+                        let doubles = by_name::<f64>(machine, ring, &named, call, (|x| x, |x| x));
+                        let floats = by_name::<f32>(machine, ring, &named, call, (|x| x as f32, f64::from));
+                        let integers = by_name::<i64>(machine, ring, &named, call, (|x| x as i64, |x| x as f64));
+                        assert_eq!([&doubles, &floats, &integers], [&sums; 3], "{dims:?} {mode} {rank}");
+                    }
                 }
             }
         }
     }
-    let x = tensor::<u32>(&mut rng, &[2, 3], 4, false);
-    let ring = Semiring::new("plus_times", Type::F64).unwrap();
-    let wrong = machines[0].mttkrp(&ring, &x, &factors(&mut rng, &[2, 4], 2), 0).unwrap_err();
-    assert!(matches!(wrong, Error::Dims { .. }), "{wrong}");
+}
+
+#[test]
+fn wrong_products_by_name_are_refused() {
+    let (cpu, ring) = (Machine::from(Cpu::new()), Semiring::new("plus_times", Type::F64).unwrap());
+    let x: runtime::Tensor = tensor::<u32>(&mut Rng(3), &[2, 3], 4, false).into();
+    let (ones, floats) = ([1.0; 8], [1f32; 6]);
+    let product = |a: Slice<'_>, mode| cpu.mttkrp(&ring, &x, &[Slice::of(&ones[..4]), a], 2, mode).unwrap_err();
+    assert!(matches!(product(Slice::of(&ones), 0), Error::Length { found: 8, expected: 6, .. }));
+    let e = product(Slice::of(&floats), 0).to_string();
+    assert_eq!(e, "factors: values of the tensor are f64, those of factor 1 are f32");
+    assert!(matches!(product(Slice::of(&ones[..6]), 2), Error::Argument { name: "mode", .. }));
+    let few = cpu.mttkrp(&ring, &x, &[Slice::of(&ones[..4])], 2, 0).unwrap_err();
+    assert!(matches!(few, Error::Length { what: "factors", .. }), "{few}");
     let budget = Machine::from(Cpu::new().memory_budget(10));
-    let refused = budget.mttkrp(&ring, &x, &factors(&mut rng, &[2, 3], 2), 0).unwrap_err();
-    assert!(matches!(refused, Error::Budget { .. }), "{refused}");
+    let both = [Slice::of(&ones[..4]), Slice::of(&ones[..6])];
+    assert!(matches!(budget.mttkrp(&ring, &x, &both, 2, 0).unwrap_err(), Error::Budget { .. }));
+    assert!(matches!(budget.mttkrp_plan(&x, 2, None, None).unwrap_err(), Error::Budget { .. }));
+    assert!(cpu.mttkrp_plan(&x, 2, None, Some(2)).is_err());
+    let once = cpu.mttkrp_plan(&x, 2, None, Some(0)).unwrap();
+    assert!(once.eval(&both, 0).is_ok() && once.eval(&both, 1).is_err());
+    let integers = x.cast(Type::I8).unwrap();
+    let e = cpu.mttkrp(&ring, &integers, &[Slice::of(&[0i8; 4]), Slice::of(&[0i8; 6])], 2, 0).unwrap_err();
+    assert!(matches!(e, Error::Unsupported { .. }), "{e}");
+    let e = cpu.mttkrp_plan(&integers, 2, Some(Variant::Tree), None).unwrap_err().to_string();
+    assert!(e.starts_with("the variant tree of a product of i8 is not supported: "), "{e}");
+    let e = cpu.cp_als(&CpAls::new(1), &integers).unwrap_err().to_string();
+    assert!(e.starts_with("CP of a tensor of i8 is not supported: "), "{e}");
+}
+
+/// A tensor of any type is sorted and summed as by types.
+#[test]
+fn sums_by_name_are_those_by_types() {
+    let mut rng = Rng(5);
+    for (dims, nnz) in SHAPES {
+        for threads in [1, 3].map(|n| Threads::new(n).unwrap()) {
+            let x = tensor::<u32>(&mut rng, dims, nnz, false);
+            let want = x.summed(&threads, Plus::new()).unwrap();
+            for ty in [Type::F64, Type::F32, Type::I32, Type::ComplexF32] {
+                let found = runtime::Tensor::from(x.clone()).cast(ty).unwrap().summed(&threads).unwrap();
+                let indices = |m| found.indices::<u32>(m).unwrap();
+                assert_eq!((found.ty(), found.dims(), found.nnz()), (ty, dims, want.nnz()));
+                assert!((0..dims.len()).all(|m| indices(m) == want.indices(m)), "{dims:?}");
+                if ty != Type::ComplexF32 {
+                    let values = found.cast(Type::F64).unwrap();
+                    assert_eq!(values.values().get::<f64>(), Some(want.values()), "{dims:?} {ty}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn products_explain_themselves() {
+    let x = tensor::<u32>(&mut Rng(9), &[4, 5, 6], 50, true);
+    let (f, cpu) = (factors(&mut Rng(8), &[4, 5, 6], 3), Cpu::new());
+    let asked = || cpu.mttkrp(PlusTimes::new(), &x, &f, 1);
+    let (v, how) = asked().explain().unwrap();
+    assert_eq!(v, asked().eval().unwrap());
+    let head = format!("mttkrp: 4×5×6 with {} entries of f64, mode 1, 3 columns\n  ", x.nnz());
+    assert!(how.starts_with(&format!("{head}single, a copy does not pay for one product: ")), "{how}");
+    let plan = cpu.mttkrp_plan(&x, 3, None).unwrap();
+    let (_, how) = asked().plan(&plan).explain().unwrap();
+    assert!(how.starts_with(&format!("{head}copies, ")) && how.ends_with(" fibres"), "{how}");
 }

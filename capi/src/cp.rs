@@ -3,18 +3,20 @@
 use std::ffi::{c_char, c_void};
 use std::ops::ControlFlow;
 
-use sparring::Error;
+use sparring::algebra::Type;
 use sparring::factor::{CpAls, CpFit, Sweep};
 use sparring::tensor::Kruskal;
+use sparring::{Dense, Error};
 
-use crate::device::{ByType, SparringDevice, by_type};
+use crate::device::SparringDevice;
 use crate::guard::{Fail, Fallible};
 use crate::handle::handle;
 use crate::matrix_market::given;
 use crate::memory::{check_any, copied, input, output, size, write, write_text};
-use crate::mttkrp::{elements, factor, variant};
+use crate::mttkrp::{elements, variant};
 use crate::status::SparringStatus;
-use crate::tensor::{SparringTensor, with_entries};
+use crate::tensor::SparringTensor;
+use crate::types::named;
 
 /// A sweep through all modes, done.
 #[repr(C)]
@@ -85,6 +87,16 @@ pub struct SparringCpFit {
     pub converged: u32,
 }
 
+/// A copy of the caller's factor of `mode`, n × R.
+/// # Safety
+/// As for [`input`], of n·R elements.
+unsafe fn factor(p: *const f64, rows: usize, rank: usize, mode: usize) -> Fallible<Dense<f64>> {
+    let len = elements(rows, rank, Type::F64)?;
+    // SAFETY: the caller's promise.
+    let values = unsafe { input(p, len, "factors").map_err(|e| e.at("factors", mode))? };
+    Ok(Dense::new(rows, rank, copied(values, "factors", |x| x)?)?)
+}
+
 /// The algorithm with the options of C.
 /// # Safety
 /// `o.on_sweep`, if it is not NULL, is a function that may be called with `o.context`.
@@ -133,7 +145,7 @@ fn of_cp(e: Error) -> Fail {
 }
 
 /// CP by alternating least squares: the sum M of `rank` components λᵣ a₀ᵣ ∘ a₁ᵣ ∘ … that comes nearest to the tensor X,
-/// whose entries are at different places (sparring_tensor_summed). Where components coincide, the solution of minimum
+/// whose entries are at different places (sparring_tensor_summed), doubles or floats, which become doubles. Where components coincide, the solution of minimum
 /// norm is taken. `weights` has room for the `rank` weights λ, and `factors` the addresses of room for a factor for
 /// each mode, that of mode m with `dims[m]` · `rank` elements, row after row: column r holds a component of 2-norm 1.
 /// Components come by falling weight. `*fit` gets the figures. `options` may be NULL. On failure, weights and factors
@@ -160,13 +172,17 @@ pub unsafe extern "C" fn sparring_cp_als(
         // SAFETY: by the contract above `options` is NULL or points to options; any bits but NULL are a function's
         // address.
         let options = unsafe { given(options)? };
+        if !matches!(tensor.x.ty(), Type::F32 | Type::F64) {
+            let message = format!("it is of {}, CP is of SPARRING_F32 or SPARRING_F64", named(tensor.x.ty()));
+            return Err(Fail::of_type("tensor", message));
+        }
         let (dims, rank) = (tensor.x.dims(), size(rank, "rank")?);
         // SAFETY: by the contract above there is an address for each mode.
         let addresses = unsafe { input(factors.cast::<*mut f64>(), dims.len(), "factors")? };
         // Before hours of work.
-        check_any(weights, elements(1, rank)?, "weights")?;
+        check_any(weights, elements(1, rank, Type::F64)?, "weights")?;
         for (mode, (&p, &n)) in addresses.iter().zip(dims).enumerate() {
-            check_any(p, elements(n, rank)?, "factors").map_err(|e| e.at("factors", mode))?;
+            check_any(p, elements(n, rank, Type::F64)?, "factors").map_err(|e| e.at("factors", mode))?;
         }
         // SAFETY: by the contract above `fit` points to room for the figures.
         unsafe { write(fit, SparringCpFit::default(), "fit")? };
@@ -184,12 +200,7 @@ pub unsafe extern "C" fn sparring_cp_als(
         };
         // SAFETY: by the contract `on_sweep` is NULL or a function that takes `context`.
         let als = unsafe { algorithm(rank, &options, guess)? };
-        let found: CpFit<f64> = match by_type(&device.machine)? {
-            ByType::Cpu(cpu) => with_entries!(&tensor.x, x => als.run(cpu, &**x)),
-            #[cfg(feature = "cuda")]
-            ByType::Cuda(cuda) => with_entries!(&tensor.x, x => als.run(cuda, &**x)),
-        }
-        .map_err(of_cp)?;
+        let found: CpFit<f64> = device.machine.cp_als(&als, &tensor.x).map_err(of_cp)?;
         let figures = SparringCpFit {
             fit: found.fit,
             sweeps: found.fits.len() as u64,

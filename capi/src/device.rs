@@ -2,11 +2,8 @@
 
 use std::ffi::c_char;
 
-#[cfg(feature = "cuda")]
-use sparring::Cuda;
 use sparring::par::Threads;
 use sparring::runtime::{Machine, Plan};
-use sparring::{Cpu, Error};
 
 use crate::guard::{Fail, Fallible};
 use crate::handle::{Object, handle, release};
@@ -138,24 +135,4 @@ pub unsafe extern "C" fn sparring_device_wait(device: *const SparringDevice) -> 
 #[unsafe(no_mangle)]
 pub extern "C" fn sparring_device_free(device: *mut SparringDevice) -> SparringStatus {
     ffi!({ release(device, "device") })
-}
-
-/// A machine by its type, for what one kind of machine does its own way.
-pub(crate) enum ByType<'a> {
-    Cpu(&'a Cpu),
-    #[cfg(feature = "cuda")]
-    Cuda(&'a Cuda),
-}
-
-/// # Errors
-/// [`Error::Unsupported`] for a machine of another kind.
-pub(crate) fn by_type(machine: &Machine) -> sparring::Result<ByType<'_>> {
-    if let Some(cpu) = machine.typed() {
-        return Ok(ByType::Cpu(cpu));
-    }
-    #[cfg(feature = "cuda")]
-    if let Some(cuda) = machine.typed() {
-        return Ok(ByType::Cuda(cuda));
-    }
-    Err(Error::Unsupported { what: format!("this on {}", machine.name()), why: "it is for processors and GPUs".into() })
 }

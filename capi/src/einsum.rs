@@ -9,7 +9,7 @@ use sparring::par::filled;
 use sparring::runtime::{EinsumUpdate, Semiring};
 use sparring::{Cpu, Error};
 
-use crate::device::{ByType, SparringDevice, by_type};
+use crate::device::SparringDevice;
 use crate::guard::{Fail, Fallible};
 use crate::handle::{Object, handle, release};
 use crate::memory::{NewHandle, check_any, inout, input, size, text, write};
@@ -202,14 +202,10 @@ unsafe fn run_any(of: &SparringEinsumPlan, call: &Call<'_>) -> Fallible {
 
 /// The processor of a device.
 fn processor(device: &SparringDevice) -> Fallible<&Cpu> {
-    match by_type(&device.machine)? {
-        ByType::Cpu(cpu) => Ok(cpu),
-        #[cfg(feature = "cuda")]
-        ByType::Cuda(_) => {
-            let why = "contractions run on the device \"cpu\"".into();
-            Err(Error::Unsupported { what: "device: a GPU".into(), why }.into())
-        }
-    }
+    device.machine.typed().ok_or_else(|| {
+        let why = "contractions run on the device \"cpu\"".into();
+        Error::Unsupported { what: format!("device: {}", device.machine.name()), why }.into()
+    })
 }
 
 /// # Safety

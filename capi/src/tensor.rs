@@ -1,12 +1,12 @@
 //! Sparse tensors: from arrays, from FROSTT files, and back.
 
-use std::ffi::c_char;
-use std::sync::Arc;
+use std::ffi::{c_char, c_void};
 
-use sparring::algebra::Plus;
-use sparring::io::{Duplicates, FrosttOptions, read_frostt_with, write_frostt};
+use sparring::algebra::{Array, Type};
+use sparring::io::{Duplicates, FrosttOptions, read_frostt_with, write_frostt_values};
 use sparring::par::Threads;
-use sparring::tensor::{AnyTensor, MAX_ORDER, Tensor};
+use sparring::runtime::Tensor;
+use sparring::tensor::MAX_ORDER;
 use sparring::{Error, Index};
 
 use crate::device::SparringDevice;
@@ -15,49 +15,16 @@ use crate::handle::{Object, handle, release};
 use crate::matrix_market::{SparringWriteOptions, given, writing};
 use crate::memory::{NewHandle, choice, copied, fits, input, output, output_as, size, text, write};
 use crate::status::SparringStatus::{self, SPARRING_INDEX_RANGE};
+use crate::types::{code, input_values, output_values, value_type};
 
-/// A sparse tensor of doubles with 1 to 255 modes, in coordinates, in the processor's memory. It never changes.
+/// A sparse tensor with 1 to 255 modes, of one of the types above, in coordinates, in the processor's memory. It never
+/// changes.
 pub struct SparringTensor {
-    pub(crate) x: Entries,
+    pub(crate) x: Tensor,
 }
 
-/// Entries, which the plans made for them share.
-pub(crate) enum Entries {
-    /// Indices of 32 bits.
-    Narrow(Arc<Tensor<f64, u32>>),
-    /// Some dimension needs more.
-    Wide(Arc<Tensor<f64, u64>>),
-}
-
-/// Runs `$body` with `$x` the shared tensor, whichever its indices are.
-macro_rules! with_entries {
-    ($entries:expr, $x:ident => $body:expr) => {
-        match $entries {
-            $crate::tensor::Entries::Narrow($x) => $body,
-            $crate::tensor::Entries::Wide($x) => $body,
-        }
-    };
-}
-pub(crate) use with_entries;
-
-impl Entries {
-    pub(crate) fn dims(&self) -> &[usize] {
-        with_entries!(self, x => x.dims())
-    }
-    fn nnz(&self) -> usize {
-        with_entries!(self, x => x.nnz())
-    }
-    fn values(&self) -> &[f64] {
-        with_entries!(self, x => x.values())
-    }
-}
-
-impl From<AnyTensor<f64>> for SparringTensor {
-    fn from(x: AnyTensor<f64>) -> Self {
-        let x = match x {
-            AnyTensor::Narrow(x) => Entries::Narrow(Arc::new(x)),
-            AnyTensor::Wide(x) => Entries::Wide(Arc::new(x)),
-        };
+impl From<Tensor> for SparringTensor {
+    fn from(x: Tensor) -> Self {
         Self { x }
     }
 }
@@ -107,7 +74,7 @@ fn modes(order: u64) -> Fallible<usize> {
 }
 
 /// A tensor of the caller's lists, whose indices fit `I` if they are below `dims`.
-fn copy_of<I: Index>(dims: Vec<usize>, lists: &[&[u64]], values: &[f64]) -> Fallible<Tensor<f64, I>> {
+fn copy_of<I: Index>(dims: Vec<usize>, lists: &[&[u64]], values: Array) -> Fallible<Tensor> {
     let mut indices = Vec::with_capacity(dims.len());
     for (mode, (&list, &bound)) in lists.iter().zip(&dims).enumerate() {
         if let Some(at) = list.iter().position(|&i| i >= bound as u64) {
@@ -116,55 +83,83 @@ fn copy_of<I: Index>(dims: Vec<usize>, lists: &[&[u64]], values: &[f64]) -> Fall
         }
         indices.push(copied(list, "indices", |i| I::cast(i as usize))?);
     }
-    let values = copied(values, "values", |x| x)?;
     Tensor::new(dims, indices, values).map_err(|e| Fail::from(e).naming("dims"))
 }
 
 /// A tensor from coordinates, which are checked and copied: entry e has the value `values[e]` at `indices[m][e]` in
-/// each mode m. Modes and indices count from 0; `dims` has the length of each of the `order` modes, `indices` the
-/// addresses of `order` arrays of `nnz` elements, as many as `values` has. Entries stay in their order. Those at the
-/// same place stay apart, and mean their sum: sparring_tensor_summed. `*tensor` gets the handle, NULL on failure; free
-/// it with sparring_tensor_free.
+/// each mode m. `type` is a SparringType, and `values` points to `nnz` values of it. Modes and indices count from 0;
+/// `dims` has the length of each of the `order` modes, `indices` the addresses of `order` arrays of `nnz` elements.
+/// Entries stay in their order. Those at the same place stay apart, and mean their sum: sparring_tensor_summed.
+/// `*tensor` gets the handle, NULL on failure; free it with sparring_tensor_free.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_tensor_from_coo(
+    r#type: u32,
     order: u64,
     dims: *const u64,
     indices: *const *const u64,
-    values: *const f64,
+    values: *const c_void,
     nnz: u64,
     tensor: *mut *mut SparringTensor,
 ) -> SparringStatus {
     ffi!({
         // SAFETY: by the contract above `tensor` points to room for a handle.
         let out = unsafe { NewHandle::at(tensor, "tensor")? };
-        let (order, nnz) = (modes(order)?, size(nnz, "nnz")?);
+        let (ty, order, nnz) = (value_type(r#type)?, modes(order)?, size(nnz, "nnz")?);
         // SAFETY: by the contract above the arrays have these lengths, and every bit pattern is a number or an address.
-        let (dims, lists, values) = unsafe {
-            let lists = input(indices, if nnz == 0 { 0 } else { order }, "indices")?;
-            (input(dims, order, "dims")?, lists, input(values, nnz, "values")?)
-        };
+        let (dims, lists) =
+            unsafe { (input(dims, order, "dims")?, input(indices, if nnz == 0 { 0 } else { order }, "indices")?) };
         let dims = dims.iter().map(|&n| size(n, "dims")).collect::<Fallible<Vec<usize>>>()?;
         let mut indices: Vec<&[u64]> = vec![&[]; order];
         for (mode, (to, &list)) in indices.iter_mut().zip(lists).enumerate() {
             // SAFETY: by the contract above each of them has `nnz` elements.
             *to = unsafe { input(list, nnz, "indices").map_err(|e| e.at("indices", mode))? };
         }
-        let x = if dims.iter().all(|&n| n <= u32::MAX_LEN) {
-            AnyTensor::Narrow(copy_of(dims, &indices, values)?)
-        } else {
-            AnyTensor::Wide(copy_of(dims, &indices, values)?)
-        };
-        out.give(x.into())
+        // SAFETY: as above, `values` has nnz values of the type.
+        let values = unsafe { input_values(ty, values, nnz)? };
+        let narrow = dims.iter().all(|&n| n <= u32::MAX_LEN);
+        let copy = if narrow { copy_of::<u32> } else { copy_of::<u64> };
+        out.give(copy(dims, &indices, values)?.into())
     })
 }
 
+/// The tensor in a file, of values of the type. Its numbers are read as doubles.
+fn read(
+    path: &str,
+    how: FrosttOptions<'_>,
+    threads: &Threads,
+    duplicates: Duplicates,
+    ty: Type,
+) -> sparring::Result<Tensor> {
+    /// From here on there are whole numbers that are no doubles.
+    const EXACT: f64 = (1u64 << 53) as f64;
+    // Sums are those of the type.
+    let sums = duplicates == Duplicates::Sum && ty != Type::F64;
+    let x = read_frostt_with::<f64>(path, &how.duplicates(if sums { Duplicates::Keep } else { duplicates }))?;
+    let x = Tensor::from(x);
+    if ty.is_integer()
+        && let Some((e, value)) =
+            x.values().get::<f64>().and_then(|x| x.iter().enumerate().find(|x| x.1.abs() >= EXACT))
+    {
+        let why = "whole numbers of a tensor's file are exact below 2^53".into();
+        return Err(Error::Unsupported { what: format!("entry {e}, {value} as {ty}"), why });
+    }
+    let wide = if ty.is_integer() { Type::I64 } else { ty };
+    let mut x = x.cast(wide)?;
+    if sums {
+        x = x.summed(threads)?;
+    }
+    x.cast(ty)
+}
+
 /// A tensor from a FROSTT file, compressed by gzip or not, read by the threads of `device` (of the processor, whatever
-/// the device is): a line an entry, an index from 1 for each mode and the value, which takes the nearest double.
-/// Repeated entries are summed. `options` may be NULL. `path` is UTF-8. `*tensor` gets the handle, NULL on failure;
-/// free it with sparring_tensor_free.
+/// the device is): a line an entry, an index from 1 for each mode and the value, as the nearest of `type`, a
+/// SparringType. An integer type takes whole numbers that it holds, below 2^53, and refuses others with their entry:
+/// SPARRING_UNSUPPORTED. Repeated entries are summed (bool: or). `options` may be NULL. `path` is UTF-8. `*tensor` gets
+/// the handle, NULL on failure; free it with sparring_tensor_free.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_tensor_read(
     device: *const SparringDevice,
+    r#type: u32,
     path: *const c_char,
     options: *const SparringTensorReadOptions,
     tensor: *mut *mut SparringTensor,
@@ -174,18 +169,19 @@ pub unsafe extern "C" fn sparring_tensor_read(
         // SAFETY: by the contract `tensor` points to room for a handle, `path` to text ended by a zero, and `options`
         // is NULL or points to options.
         let (out, path, o) = unsafe { (NewHandle::at(tensor, "tensor")?, text(path, "path")?, given(options)?) };
-        let device = handle(device, "device")?;
+        let (device, ty) = (handle(device, "device")?, value_type(r#type)?);
         let duplicates = [
             (SPARRING_DUPLICATES_SUM as u32, Duplicates::Sum),
             (SPARRING_DUPLICATES_REFUSE as u32, Duplicates::Refuse),
             (SPARRING_DUPLICATES_KEEP as u32, Duplicates::Keep),
         ];
+        let duplicates = choice("options.duplicates", o.duplicates, &duplicates)?;
         let (current, dims);
         current = Threads::current();
+        let threads = device.threads(&current);
         let mut how = FrosttOptions::new()
-            .threads(device.threads(&current))
+            .threads(threads)
             .max_bytes(if o.max_bytes == 0 { u64::MAX } else { o.max_bytes })
-            .duplicates(choice("options.duplicates", o.duplicates, &duplicates)?)
             .values(o.no_values == 0)
             .lenient(o.lenient != 0);
         if !o.dims.is_null() || o.order != 0 {
@@ -195,7 +191,7 @@ pub unsafe extern "C" fn sparring_tensor_read(
             dims = lengths.iter().map(|&n| size(n, "options.dims")).collect::<Fallible<Vec<usize>>>()?;
             how = how.dims(&dims);
         }
-        let x = read_frostt_with(path, &how).map_err(|e| match e {
+        let x = read(path, how, threads, duplicates, ty).map_err(|e| match e {
             Error::IndexOverflow { .. } => Fail::from(e).naming("options.dims"),
             other => Fail::from(other).naming("path"),
         })?;
@@ -206,7 +202,7 @@ pub unsafe extern "C" fn sparring_tensor_read(
 /// Writes the tensor as a FROSTT file, compressed by gzip if `path` ends in ".gz", by the threads of `device`: the
 /// entries in their order. Reading it gives the same entries bit for bit, except that every NaN becomes the usual one;
 /// the lengths of the modes are not in the file, so where last slices are empty the reader is told (`dims` of
-/// SparringTensorReadOptions). It is written beside its place and takes it when it is complete: on failure, what was at
+/// SparringTensorReadOptions). Complex numbers are refused: SPARRING_UNSUPPORTED. It is written beside its place and takes it when it is complete: on failure, what was at
 /// `path` is as it was. `path` is UTF-8; `options` may be NULL, and do not ask for symmetry.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_tensor_write(
@@ -221,7 +217,15 @@ pub unsafe extern "C" fn sparring_tensor_write(
         let (device, tensor) = (handle(device, "device")?, handle(tensor, "tensor")?);
         let current = Threads::current();
         let how = writing(path, &options, device.threads(&current))?;
-        with_entries!(&tensor.x, x => write_frostt(path, x, &how)).map_err(|e| match e {
+        let (x, modes) = (&tensor.x, 0..tensor.x.dims().len());
+        let written = match modes.clone().map(|mode| x.indices(mode)).collect::<Option<Vec<&[u32]>>>() {
+            Some(lists) => write_frostt_values(path, x.dims(), &lists, x.values(), &how),
+            None => {
+                let lists: Vec<&[u64]> = modes.filter_map(|mode| x.indices(mode)).collect();
+                write_frostt_values(path, x.dims(), &lists, x.values(), &how)
+            }
+        };
+        written.map_err(|e| match e {
             Error::Argument { name: "options", message } => Fail::argument("options.symmetric", message),
             other => other.into(),
         })
@@ -229,7 +233,7 @@ pub unsafe extern "C" fn sparring_tensor_write(
 }
 
 /// The same tensor with entries at the same place summed, in their order, by the threads of `device`: sorted by their
-/// indices, the last mode fastest. `*summed` gets the handle of a new tensor, NULL on failure; free it with
+/// indices, the last mode fastest. Sums of integers wrap, and of bool it is or. `*summed` gets the handle of a new tensor, NULL on failure; free it with
 /// sparring_tensor_free.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_tensor_summed(
@@ -242,12 +246,35 @@ pub unsafe extern "C" fn sparring_tensor_summed(
         let out = unsafe { NewHandle::at(summed, "summed")? };
         let (device, tensor) = (handle(device, "device")?, handle(tensor, "tensor")?);
         let current = Threads::current();
-        let threads = device.threads(&current);
-        let x = match &tensor.x {
-            Entries::Narrow(x) => AnyTensor::Narrow(x.summed(threads, Plus::new())?),
-            Entries::Wide(x) => AnyTensor::Wide(x.summed(threads, Plus::new())?),
-        };
-        out.give(x.into())
+        out.give(tensor.x.summed(device.threads(&current))?.into())
+    })
+}
+
+/// A new tensor with the same entries, of values of another type, as sparring_matrix_cast converts them. `*there` gets
+/// the handle, NULL on failure; free it with sparring_tensor_free.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sparring_tensor_cast(
+    tensor: *const SparringTensor,
+    r#type: u32,
+    wrap: u32,
+    there: *mut *mut SparringTensor,
+) -> SparringStatus {
+    ffi!({
+        // SAFETY: by the contract above `there` points to room for a handle.
+        let out = unsafe { NewHandle::at(there, "there")? };
+        let (tensor, ty) = (handle(tensor, "tensor")?, value_type(r#type)?);
+        let cast = if wrap == 0 { tensor.x.cast(ty) } else { tensor.x.wrapping_cast(ty) };
+        out.give(cast.map_err(|e| Fail::from(e).naming("tensor"))?.into())
+    })
+}
+
+/// Type of the values, a SparringType.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sparring_tensor_type(tensor: *const SparringTensor, r#type: *mut u32) -> SparringStatus {
+    ffi!({
+        let ty = code(handle(tensor, "tensor")?.x.ty());
+        // SAFETY: by the contract `type` points to room for a number.
+        unsafe { write(r#type, ty, "type") }
     })
 }
 
@@ -289,13 +316,13 @@ pub unsafe extern "C" fn sparring_tensor_nnz(tensor: *const SparringTensor, nnz:
 }
 
 /// Copies the entries into your arrays, as sparring_tensor_from_coo takes them: `indices` has the addresses of an array
-/// for each mode. What is NULL is not wanted: `indices`, one of its arrays, `values`. All arrays have room for
-/// `nnz_len` elements: SPARRING_LENGTH if that is too few.
+/// for each mode. What is NULL is not wanted: `indices`, one of its arrays, `values`, which has the tensor's type. All
+/// arrays have room for `nnz_len` elements: SPARRING_LENGTH if that is too few.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_tensor_copy(
     tensor: *const SparringTensor,
     indices: *const *mut u64,
-    values: *mut f64,
+    values: *mut c_void,
     nnz_len: u64,
 ) -> SparringStatus {
     ffi!({
@@ -307,12 +334,17 @@ pub unsafe extern "C" fn sparring_tensor_copy(
             for (mode, &to) in lists.iter().enumerate().filter(|(_, to)| !to.is_null()) {
                 fits(x.nnz(), nnz_len, "indices")?;
                 // SAFETY: by the contract above each array that is not NULL has this length.
-                with_entries!(x, x => unsafe { output_as(x.indices(mode), to, nnz_len, "indices", |i| i.get() as u64) })
-                    .map_err(|e| e.at("indices", mode))?;
+                let copied = unsafe {
+                    match x.indices::<u32>(mode) {
+                        Some(list) => output_as(list, to, nnz_len, "indices", u64::from),
+                        None => output(x.indices::<u64>(mode).unwrap_or(&[]), to, nnz_len, "indices"),
+                    }
+                };
+                copied.map_err(|e| e.at("indices", mode))?;
             }
         }
         // SAFETY: by the contract above an array that is not NULL has this length.
-        unsafe { output(x.values(), values, nnz_len, "values") }
+        unsafe { output_values(x.values(), values, nnz_len) }
     })
 }
 

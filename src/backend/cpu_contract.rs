@@ -96,6 +96,23 @@ impl<'a, A: Arithmetic<T>, T: Value> AskedEinsum<'a, A, T> {
     pub fn path(&self) -> Result<Vec<(usize, usize)>> {
         Ok(self.steps(&self.layout()?, None)?.path().to_vec())
     }
+    /// What is computed, as [`eval`](Self::eval) has it or the plan: the order of pairs, the loops of each step and why,
+    /// and how the result is cut, line by line.
+    /// ```
+    /// use sparring::{Cpu, algebra::PlusTimes, contract::{Einsum, Layout, View}};
+    /// let (x, layout) = ([1.0; 9], Layout::row_major(&[3, 3])?);
+    /// let x = View::new(&x, layout)?;
+    /// let how = Cpu::new().einsum(PlusTimes::new(), Einsum::new("ij,jk->ik", &[x.clone(), x])?).explain()?;
+    /// let step = "operand 0 and operand 1 to the result: 1 products of matrices 3×3 and 3×3";
+    /// assert_eq!(how, format!("einsum: ij,jk->ik of f64\n  {step}\n  1 blocks of 3 values of 'i'"));
+    /// # Ok::<(), sparring::Error>(())
+    /// ```
+    /// # Errors
+    /// As [`eval`](Self::eval).
+    pub fn explain(&self) -> Result<String> {
+        let plan = self.steps(&self.layout()?, None)?;
+        Ok(format!("einsum: {} of {}\n{}", self.einsum.text(), T::TYPE, plan.explain()))
+    }
     /// Bytes taken beside operands and result, as [`eval`](Self::eval) has it or the plan: tensors between pairs,
     /// packed columns and offsets.
     /// # Errors

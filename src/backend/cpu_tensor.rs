@@ -1,7 +1,8 @@
 //! Products of sparse tensors with the threads and the budget of a [`Cpu`].
 
 use crate::algebra::Value;
-use crate::tensor::{Arithmetic, Kept, Mttkrp, Tensor, TensorRef, Variant};
+use crate::par::{explained, note};
+use crate::tensor::{Arithmetic, Kept, Mttkrp, Tensor, TensorRef, Variant, check_mode};
 use crate::{Cpu, Dense, Error, Index, Result};
 
 impl Cpu {
@@ -64,7 +65,7 @@ impl Cpu {
     }
 
     /// What a budget leaves beside so many bytes.
-    fn left(&self, beside: u64) -> Result<Option<u64>> {
+    pub(crate) fn left(&self, beside: u64) -> Result<Option<u64>> {
         let left = |budget: u64| {
             let refused = Error::Budget { what: "mttkrp", bytes: beside.into(), budget: budget.into() };
             budget.checked_sub(beside).ok_or(refused)
@@ -118,7 +119,7 @@ impl<'a, A: Arithmetic<T>, T: Value, I: Index> AskedMttkrp<'a, A, T, I> {
     /// [`Error::Budget`](crate::Error::Budget); [`Error::OutOfMemory`](crate::Error::OutOfMemory);
     /// [`Error::Cancelled`](crate::Error::Cancelled).
     pub fn eval(self) -> Result<Dense<T>> {
-        crate::tensor::check_mode(self.x.order(), "mode", self.mode)?;
+        check_mode(self.x.order(), "mode", self.mode)?;
         let other = |(m, _): &(usize, &Dense<T>)| *m != self.mode;
         // Of a vector the factors say nothing, and its only one gives the rank.
         let rank = self.factors.iter().enumerate().find(other).or(self.factors.iter().enumerate().next());
@@ -127,22 +128,40 @@ impl<'a, A: Arithmetic<T>, T: Value, I: Index> AskedMttkrp<'a, A, T, I> {
         self.into(&mut out)?;
         Ok(out)
     }
+    /// The product, and how it was computed: the variant and why, and how the mode is.
+    /// # Errors
+    /// As [`eval`](Self::eval).
+    pub fn explain(self) -> Result<(Dense<T>, String)> {
+        let (made, how) = explained(|| self.eval());
+        Ok((made?, how))
+    }
     /// The product into `out`.
     /// # Errors
     /// As [`eval`](Self::eval), and [`Error::Shape`](crate::Error::Shape) if `out` has another shape.
     pub fn into(self, out: &mut Dense<T>) -> Result<()> {
         let (threads, mut own) = (self.cpu.threads(), Kept::default());
         let kept = self.kept.unwrap_or(&mut own);
+        let noted = |plan: &Mttkrp<'_, T, I>| {
+            note(|| {
+                let dims: Vec<String> = self.x.dims().iter().map(ToString::to_string).collect();
+                let (dims, nnz, columns) = (dims.join("×"), self.x.nnz(), out.ncols());
+                format!("mttkrp: {dims} with {nnz} entries of {}, mode {}, {columns} columns", T::TYPE, self.mode)
+            });
+            note(|| format!("  {}", plan.how(self.mode)));
+        };
         if let Some(plan) = self.plan {
             if !std::ptr::eq(plan.tensor(), self.x) {
                 let message = "the plan was made for another tensor".to_owned();
                 return Err(Error::Argument { name: "plan", message });
             }
+            check_mode(self.x.order(), "mode", self.mode)?;
+            noted(plan);
             return plan.mttkrp_into(threads, self.ring, self.factors, self.mode, out, kept);
         }
-        crate::tensor::check_mode(self.x.order(), "mode", self.mode)?;
+        check_mode(self.x.order(), "mode", self.mode)?;
         let left = self.cpu.left(self.beside)?;
         let plan = Mttkrp::new(threads, self.x.into(), out.ncols(), Some(self.mode), self.variant, left)?;
+        noted(&plan);
         plan.mttkrp_into(threads, self.ring, self.factors, self.mode, out, kept)
     }
 }

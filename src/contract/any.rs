@@ -8,7 +8,7 @@ use super::tables::Shape;
 use super::view::{Viewed, fits};
 use crate::algebra::{Array, Slice};
 use crate::kernels::{CompiledRing, Loop, Nest, contract_by_formula};
-use crate::par::Threads;
+use crate::par::{Threads, note};
 use crate::{Error, Result};
 
 /// An array of values of any type, read under a [`Layout`]; copying it copies no data.
@@ -73,6 +73,10 @@ pub(crate) fn contract_any(
         let message = format!("operand 0 is of {ty}, another of {other}");
         return Err(Error::Argument { name: "operands", message });
     }
+    note(|| {
+        let why = "from left to right, by blocks of products: the semiring is known at run time";
+        format!("einsum: {} of {ty}\n  {why}", einsum.text())
+    });
     let (operands, result) = shapes(einsum, &einsum.row_major()?)?;
     let order = order_of(einsum);
     let extent = |i: u8| einsum.extents[usize::from(i)];
@@ -100,6 +104,10 @@ pub(crate) fn contract_any(
             let first = made.as_ref().map_or((views[0].values, &operands[0]), |(made, shape)| (made.slice(), shape));
             let second = operands.get(step + 1).map(|shape| (views[step + 1].values, shape));
             let nest = nest(&order, &target, first.1, second.map(|s| s.1), &extent);
+            note(|| {
+                let (n, of) = (nest.inner.extent, if nest.inner_is_folded { "is folded" } else { "the result has" });
+                format!("  step {}: {elements} elements, products along an index of {n} values that {of}", step + 1)
+            });
             contract_by_formula(threads, ring, first.0, second.map(|s| s.0), &nest)?
         };
         let mut shape = Shape::new(0);

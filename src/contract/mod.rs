@@ -43,6 +43,7 @@ mod any;
 mod arrangement;
 mod bound;
 mod einsum;
+mod explain;
 mod group;
 #[cfg(feature = "ndarray")]
 mod interop;

@@ -55,6 +55,10 @@ impl<const N: usize> Table<N> {
     pub(super) fn of(&self, count: usize) -> &[[usize; N]] {
         &self.offsets[..self.each.map_or(self.offsets.len(), |each| each * count)]
     }
+    /// Places of a whole block.
+    pub(super) fn len(&self) -> usize {
+        self.offsets.len()
+    }
 }
 
 /// Loops of a step with two operands, which bring A and B: C(l, m, n) = ⊕ₖ A(l, m, k) ⊗ B(l, k, n).
@@ -154,7 +158,7 @@ pub(super) struct Between {
 /// How the result is cut: blocks of `block` of `extent` values of an index.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Cut {
-    index: Option<u8>,
+    pub(super) index: Option<u8>,
     pub(super) extent: usize,
     pub(super) block: usize,
     /// In the result: the first element, from one value to the next, and what one value reaches.

@@ -71,6 +71,11 @@ impl EinsumPlan {
     pub fn path(&self) -> &[(usize, usize)] {
         self.plan.path()
     }
+    /// What is computed: the order of pairs, the loops of each step and why, and how the result is cut, line by line.
+    #[must_use]
+    pub fn explain(&self) -> String {
+        format!("einsum: {}\n{}", self.text, self.plan.explain())
+    }
     /// Bytes that so many threads take beside operands and result, of values of `size` bytes each.
     #[must_use]
     pub fn workspace_bytes(&self, threads: &Threads, size: usize) -> u128 {

@@ -14,7 +14,7 @@ use super::update::Update;
 use super::view::View;
 use crate::Result;
 use crate::algebra::{Arithmetic, Value};
-use crate::par::{Threads, filled, reserved};
+use crate::par::{Threads, filled, note, reserved};
 
 /// What steps read: operands, and tensors between steps, those of all blocks and those of this one.
 struct Sources<'a, 'v, T> {
@@ -50,6 +50,7 @@ pub(crate) fn run<A: Arithmetic<T>, T: Value>(
     update: Update<T>,
     out: &mut [&mut [T]],
 ) -> Result<()> {
+    note(|| format!("einsum: {} of {}\n{}", einsum.text(), T::TYPE, plan.explain()));
     if plan.steps.is_empty() {
         return Ok(());
     }

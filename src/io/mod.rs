@@ -16,7 +16,7 @@ pub use crate::replace::write_file;
 pub use csv::{CsvOptions, parse_csv_with, read_csv_from, read_csv_with, write_csv, write_csv_to};
 pub use frostt::{
     Duplicates, FrosttOptions, FrosttValue, parse_frostt, parse_frostt_with, read_frostt, read_frostt_from,
-    read_frostt_with, write_frostt, write_frostt_any, write_frostt_to,
+    read_frostt_with, write_frostt, write_frostt_any, write_frostt_to, write_frostt_values,
 };
 pub use graph::{
     EdgeOptions, Repeated, parse_dimacs_with, parse_edges_with, parse_metis_with, read_dimacs_from, read_dimacs_with,

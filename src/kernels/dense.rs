@@ -218,9 +218,8 @@ pub(crate) fn contract_by_formula(
     check_dense(ring, "einsum", a.ty())?;
     with_type!(ring.ty(), T => {
         let kernels = ring.two_steps::<T>()?;
-        let Some(a) = a.get::<T>() else { return Err(no_structs()) };
-        let b = b.map(|b| b.get::<T>().map(words::<T>).ok_or_else(no_structs)).transpose()?;
-        let (a, fold) = (words::<T>(a), kernels.fold());
+        let b = b.as_ref().map(typed_words::<T>).transpose()?;
+        let (a, fold) = (typed_words::<T>(&a)?, kernels.fold());
         let c = Contraction { nest, a, b, fold, mul: kernels }.run(threads)?;
         // SAFETY: all words are copies of those of the operands, or what ⊕ and ⊗ gave: values of type T.
         Ok(Array::of(unsafe { from_words::<T>(c) }))
@@ -229,37 +228,67 @@ pub(crate) fn contract_by_formula(
 
 /// Entries of a sparse tensor in the order of one mode: those of row i are `order[ptr[i]..ptr[i + 1]]`.
 #[derive(Clone, Copy)]
-pub(crate) struct Entries<'a, I> {
+pub(crate) struct Entries<'a> {
     pub(crate) ptr: &'a [usize],
+    /// Entry number p of `order`, and the index of an entry in mode m of the other ones.
+    pub(crate) places: &'a (dyn Places + Sync),
+}
+
+/// Numbers and indices of entries, which are read once for a block of columns.
+pub(crate) trait Places {
+    /// The number of the entry that is p-th in the order.
+    fn entry(&self, p: usize) -> usize;
+    /// Its index in the m-th other mode.
+    fn index(&self, m: usize, entry: usize) -> usize;
+}
+
+/// Those of lists of one type.
+pub(crate) struct Lists<'a, I> {
     pub(crate) order: &'a [I],
     /// Indices in the other modes.
     pub(crate) indices: &'a [&'a [I]],
 }
+impl<I: Index> Places for Lists<'_, I> {
+    fn entry(&self, p: usize) -> usize {
+        self.order[p].get()
+    }
+    fn index(&self, m: usize, entry: usize) -> usize {
+        self.indices[m][entry].get()
+    }
+}
 
 /// `V(i, r) = ⊕ x(e) ⊗ A₁(i₁(e), r) ⊗ …`, over the entries e of row i in their order, ⊗ from left to right; rows of
-/// `rank` columns.
+/// `rank` columns. `factors` are those of the other modes.
 /// # Errors
 /// As [`contract_by_formula`].
 /// # Panics
 /// If an index has no row in its factor.
-pub(crate) fn mttkrp_by_formula<T: Value, I: Index>(
+pub(crate) fn mttkrp_by_formula(
     threads: &Threads,
     ring: &CompiledRing,
-    entries: Entries<'_, I>,
-    values: &[T],
-    factors: &[&[T]],
+    entries: Entries<'_>,
+    values: Slice<'_>,
+    factors: &[Slice<'_>],
     rank: usize,
-) -> Result<Vec<T>> {
-    check_dense(ring, "mttkrp", T::TYPE)?;
-    let (kernels, values) = (ring.two_steps::<T>()?, words(values));
-    let factors = collected(factors.len(), factors.iter().map(|f| words(f)), "factors")?;
-    let v = Mttkrp { entries, values, factors: &factors, rank, fold: kernels.fold(), mul: kernels }.run(threads)?;
-    // SAFETY: as for `contract_by_formula`.
-    Ok(unsafe { from_words::<T>(v) })
+) -> Result<Array> {
+    check_dense(ring, "mttkrp", values.ty())?;
+    with_type!(ring.ty(), T => {
+        let kernels = ring.two_steps::<T>()?;
+        let factors = factors.iter().map(typed_words::<T>).collect::<Result<Vec<_>>>()?;
+        let (values, fold) = (typed_words::<T>(&values)?, kernels.fold());
+        let v = Mttkrp { entries, values, factors: &factors, rank, fold, mul: kernels }.run(threads)?;
+        // SAFETY: as for `contract_by_formula`.
+        Ok(Array::of(unsafe { from_words::<T>(v) }))
+    }, Err(no_structs()))
 }
 
-struct Mttkrp<'a, W: Word, I> {
-    entries: Entries<'a, I>,
+/// The words of values of type T.
+fn typed_words<'a, T: Value>(x: &Slice<'a>) -> Result<&'a [T::Word]> {
+    x.get::<T>().map(words::<T>).ok_or_else(no_structs)
+}
+
+struct Mttkrp<'a, W: Word> {
+    entries: Entries<'a>,
     values: &'a [W],
     factors: &'a [&'a [W]],
     rank: usize,
@@ -267,35 +296,26 @@ struct Mttkrp<'a, W: Word, I> {
     mul: &'a dyn MulSides<W>,
 }
 
-impl<W: Word, I: Index> Mttkrp<'_, W, I> {
+impl<W: Word> Mttkrp<'_, W> {
     fn run(&self, threads: &Threads) -> Result<Vec<W>> {
-        let (ptr, rows) = (self.entries.ptr, self.entries.ptr.len() - 1);
-        let entries = (TASK / self.rank.max(1)).max(1);
-        // A block but the last has so many entries, or so many rows.
-        let mut blocks: Vec<Range<usize>> = reserved(ptr[rows] / entries + rows / entries + 1, "blocks")?;
-        let mut first = 0;
-        for i in 0..rows {
-            if i + 1 == rows || ptr[i + 1] - ptr[first] >= entries || i + 1 - first >= entries {
-                blocks.push(first..i + 1);
-                first = i + 1;
-            }
-        }
+        let blocks = row_blocks(self.entries.ptr, (TASK / self.rank.max(1)).max(1))?;
         fill_words(threads, "mttkrp", &blocks, &|i| i * self.rank, self.fold.identity(), &|block, v| {
             self.mul.with(&mut |multiply| self.rows(block.clone(), multiply, v));
         })
     }
     fn rows(&self, block: Range<usize>, multiply: &mut SideMultiplier<'_, W>, v: &mut [W]) {
-        let Entries { ptr, order, indices } = self.entries;
+        let Entries { ptr, places } = self.entries;
         let (columns, identity) = (columns(), self.fold.identity());
         let (mut zs, mut next) = ([identity; BLOCK], [identity; BLOCK]);
         for (i, v) in block.zip(v.chunks_mut(self.rank.max(1))) {
             for (c, v) in v.chunks_mut(BLOCK).enumerate() {
                 let (mut sums, n) = ([identity; BLOCK], v.len());
-                for e in &order[ptr[i]..ptr[i + 1]] {
-                    let x = &self.values[e.get()];
+                for p in ptr[i]..ptr[i + 1] {
+                    let e = places.entry(p);
+                    let x = &self.values[e];
                     zs[..n].fill(*x);
-                    for (m, (factor, rows)) in self.factors.iter().zip(indices).enumerate() {
-                        let row = Side::Many(&factor[rows[e.get()].get() * self.rank + c * BLOCK..][..n]);
+                    for (m, factor) in self.factors.iter().enumerate() {
+                        let row = Side::Many(&factor[places.index(m, e) * self.rank + c * BLOCK..][..n]);
                         let left = if m == 0 { Side::One(x) } else { Side::Many(&zs[..n]) };
                         multiply(left, row, &mut next[..n]);
                         std::mem::swap(&mut zs, &mut next);
@@ -306,4 +326,18 @@ impl<W: Word, I: Index> Mttkrp<'_, W, I> {
             }
         }
     }
+}
+
+/// Ranges of rows, each but the last of so many entries at least, or of so many rows.
+fn row_blocks(ptr: &[usize], entries: usize) -> Result<Vec<Range<usize>>> {
+    let rows = ptr.len() - 1;
+    let mut blocks = reserved(ptr[rows] / entries + rows / entries + 1, "blocks")?;
+    let mut first = 0;
+    for i in 0..rows {
+        if i + 1 == rows || ptr[i + 1] - ptr[first] >= entries || i + 1 - first >= entries {
+            blocks.push(first..i + 1);
+            first = i + 1;
+        }
+    }
+    Ok(blocks)
 }

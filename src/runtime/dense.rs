@@ -1,10 +1,9 @@
-//! Contractions of dense arrays and products of sparse tensors over a semiring that is known at run time.
+//! Contractions of dense arrays over a semiring that is known at run time.
 
 use super::{Machine, Scalar, Semiring};
-use crate::algebra::{Array, Slice, Value};
+use crate::algebra::{Array, Slice};
 use crate::contract::{AnyView, Einsum, Layout, contract_any};
-use crate::tensor::{Tensor, mttkrp_any};
-use crate::{Cpu, Dense, Error, Index, Result};
+use crate::{Cpu, Error, Result};
 
 /// What [`Machine::einsum_with`] makes of a contraction: C = (β ⊗ C) ⊕ (α ⊗ it), without C as it was α ⊗ it alone.
 #[derive(Clone, Debug, Default)]
@@ -84,35 +83,8 @@ impl Machine {
         both.slice_mut().part(n..2 * n).copy_from(&found.slice());
         contract(&Einsum::new("ki->i", &[AnyView::new(both.slice(), Layout::row_major(&[2, n])?)?])?)
     }
-    /// `V(i, r) = ⊕ x ⊗ A₁(i₁, r) ⊗ …` over the entries of `x` whose index in `mode` is i, for any semiring: beside
-    /// [`Cpu::mttkrp`], which fuses the loops of a semiring by its type. ⊗ goes from left to right in the order of the
-    /// modes, ⊕ in the order of the entries. The factor of `mode` is not read.
-    /// ```
-    /// use sparring::algebra::Type;
-    /// use sparring::runtime::{Machine, Semiring};
-    /// use sparring::{Cpu, Dense, Tensor};
-    /// let x = Tensor::<f64>::new(vec![2, 2], vec![vec![0, 0, 1], vec![0, 1, 1]], vec![1.0, 2.0, 3.0])?;
-    /// let factors = [Dense::filled(2, 1, 0.0)?, Dense::new(2, 1, vec![10.0, 20.0])?];
-    /// let ring = Semiring::new("min, a + 2*b", Type::F64)?;
-    /// let v = Machine::from(Cpu::new()).mttkrp(&ring, &x, &factors, 0)?;
-    /// assert_eq!(v.values(), [21.0, 43.0]);
-    /// # Ok::<(), sparring::Error>(())
-    /// ```
-    /// # Errors
-    /// Those of [`Cpu::mttkrp`]; [`Error::Unsupported`] if the semiring is not on values of this type, if its ⊗ reads
-    /// the place of an entry, and on a GPU.
-    pub fn mttkrp<T: Value, I: Index>(
-        &self,
-        ring: &Semiring,
-        x: &Tensor<T, I>,
-        factors: &[Dense<T>],
-        mode: usize,
-    ) -> Result<Dense<T>> {
-        let cpu = self.processor("mttkrp", ring)?;
-        mttkrp_any(cpu.threads(), ring.compiled(), x, factors, mode, cpu.budget())
-    }
     /// The processor, if it is one.
-    fn processor(&self, op: &str, ring: &Semiring) -> Result<&Cpu> {
+    pub(super) fn processor(&self, op: &str, ring: &Semiring) -> Result<&Cpu> {
         self.typed::<Cpu>().ok_or_else(|| Error::Unsupported {
             what: format!("{op} over {ring} on {}", self.name()),
             why: "a GPU has loops for semirings that are types".into(),

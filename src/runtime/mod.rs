@@ -3,11 +3,12 @@
 //!
 //! | | |
 //! | --- | --- |
-//! | [`Matrix`], [`Vector`], [`Scalar`] | values of any of the types of [`Type`](crate::algebra::Type), on the processor or a GPU |
+//! | [`Matrix`], [`Vector`], [`Scalar`], [`Tensor`] | values of any of the types of [`Type`](crate::algebra::Type), on the processor or a GPU |
 //! | [`Semiring`], [`Monoid`], [`BinaryOp`], [`UnaryOp`] | each by its name or by a formula: `min_plus`, `plus`, `a + 2*b`, `i < j` |
 //! | [`Machine`] | [`mxm`](Machine::mxm), [`mxv`](Machine::mxv), [`vxm`](Machine::vxm), [`ewise_add`](Machine::ewise_add), [`ewise_mult`](Machine::ewise_mult), [`apply`](Machine::apply), [`select`](Machine::select), [`reduce`](Machine::reduce), [`reduce_rows`](Machine::reduce_rows), [`transpose`](Machine::transpose) |
 //! | [`Machine::spmm`] | a sparse matrix times a dense one |
-//! | [`Machine::einsum`], [`Machine::mttkrp`] | contractions of dense arrays, products of sparse tensors |
+//! | [`Machine::einsum`] | contractions of dense arrays |
+//! | [`Machine::mttkrp`], [`Machine::mttkrp_plan`], [`Machine::cp_als`] | sparse tensors: their products with factors, their decomposition |
 //! | [`Machine::call`] | every operation of [`Op`], with a mask, an accumulator, replace and transposed operands, into a result that exists: [`Operation`] |
 //!
 //! A product of matrices runs at the speed of loops that are compiled for the semiring where it is one of the most
@@ -44,6 +45,7 @@ mod engine;
 mod index;
 mod machine;
 mod matrix;
+mod mttkrp;
 mod names;
 mod operation;
 mod operations;
@@ -57,6 +59,7 @@ mod scalar;
 mod semiring;
 mod serialize;
 mod spmm;
+mod tensor;
 mod vector;
 mod write;
 
@@ -69,6 +72,7 @@ pub use engine::{Aggregate, Object, Op};
 pub use index::RowIndex;
 pub use machine::Machine;
 pub use matrix::{Matrix, Sum};
+pub use mttkrp::MttkrpPlan;
 pub use operation::{Operands, Operation};
 pub use operator::{BinaryOp, Monoid, UnaryOp};
 pub use plan::{Plan, Stats};
@@ -76,4 +80,5 @@ pub use product::Product;
 pub use scalar::Scalar;
 pub use semiring::Semiring;
 pub use spmm::Spmm;
+pub use tensor::Tensor;
 pub use vector::Vector;

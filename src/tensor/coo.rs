@@ -37,21 +37,7 @@ impl<T: Value, I: Index> Tensor<T, I> {
     /// `I`; [`Error::Length`] if the lists differ in length; [`Error::IndexRange`] for the first index of the first
     /// mode that is not below its dimension.
     pub fn new(dims: Vec<usize>, indices: Vec<Vec<I>>, values: Vec<T>) -> Result<Self> {
-        check_dims::<I>(&dims)?;
-        if indices.len() != dims.len() {
-            return Err(Error::Length { what: "lists of indices", found: indices.len(), expected: dims.len() });
-        }
-        for list in &indices {
-            if list.len() != values.len() {
-                return Err(Error::Length { what: "indices of a mode", found: list.len(), expected: values.len() });
-            }
-        }
-        for (mode, (list, &bound)) in indices.iter().zip(&dims).enumerate() {
-            if let Some(position) = list.iter().position(|i| i.get() >= bound) {
-                let index = list[position].get() as u128;
-                return Err(Error::IndexRange { axis: mode_name(mode), position, index, bound });
-            }
-        }
+        check_places(&dims, &indices, values.len())?;
         Ok(Self { dims, indices, values })
     }
 
@@ -169,6 +155,28 @@ pub(super) fn gather<X: Copy + Send + Sync>(threads: &Threads, from: &[X], order
 
 fn copied_lists<I: Index>(lists: &[Vec<I>]) -> Result<Vec<Vec<I>>> {
     lists.iter().map(|list| collected(list.len(), list.iter().copied(), "a tensor's indices")).collect()
+}
+
+/// Whether `nnz` entries may stand so.
+/// # Errors
+/// Those of [`Tensor::new`].
+pub(crate) fn check_places<I: Index>(dims: &[usize], indices: &[Vec<I>], nnz: usize) -> Result<()> {
+    check_dims::<I>(dims)?;
+    if indices.len() != dims.len() {
+        return Err(Error::Length { what: "lists of indices", found: indices.len(), expected: dims.len() });
+    }
+    for list in indices {
+        if list.len() != nnz {
+            return Err(Error::Length { what: "indices of a mode", found: list.len(), expected: nnz });
+        }
+    }
+    for (mode, (list, &bound)) in indices.iter().zip(dims).enumerate() {
+        if let Some(position) = list.iter().position(|i| i.get() >= bound) {
+            let index = list[position].get() as u128;
+            return Err(Error::IndexRange { axis: mode_name(mode), position, index, bound });
+        }
+    }
+    Ok(())
 }
 
 /// Whether a tensor may have these dimensions.

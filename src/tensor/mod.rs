@@ -17,10 +17,11 @@ mod random;
 mod saved;
 
 pub use crate::algebra::Arithmetic;
+pub(crate) use coo::check_places;
 pub use coo::{AnyTensor, MAX_ORDER, Tensor, TensorRef};
 pub(crate) use kruskal::column_norms;
 pub use kruskal::{Kruskal, Norm};
-pub(crate) use mttkrp::mttkrp_any;
 pub use mttkrp::{Choice, Kept, Mttkrp, Shape, Variant, choose};
-pub(crate) use order::check_mode;
+pub(crate) use mttkrp::{check_any_factors, mttkrp_any};
+pub(crate) use order::{Places, check_mode};
 pub use random::Pcg64;

@@ -9,13 +9,24 @@ use crate::{Error, Index, Result};
 /// Keys of one pass of a sort: more bins than entries cost more than another pass.
 const LEAST_BINS: usize = 1 << 16;
 
+/// Where entries stand: all that sorting them reads, whatever their values are.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Places<'a, I> {
+    pub(crate) dims: &'a [usize],
+    /// As many lists, of one length.
+    pub(crate) indices: &'a [Vec<I>],
+}
+
 impl<T: Value, I: Index> Tensor<T, I> {
+    /// Where the entries stand.
+    pub(crate) fn places(&self) -> Places<'_, I> {
+        Places { dims: self.dims(), indices: self.all_indices() }
+    }
     /// Whether the entries stand in the order of their indices in `modes`, the first of which counts most.
     /// # Errors
     /// [`Error::Argument`] if there is no such mode.
     pub fn is_sorted_by(&self, modes: &[usize]) -> Result<bool> {
-        self.check_modes("modes", modes)?;
-        Ok((1..self.nnz()).all(|e| self.compare(modes, e - 1, e).is_le()))
+        self.places().is_sorted_by(modes)
     }
 
     /// The numbers of the entries, sorted by their indices in `modes`, the first of which counts most; a stable
@@ -24,17 +35,7 @@ impl<T: Value, I: Index> Tensor<T, I> {
     /// # Errors
     /// [`Error::Argument`] if there is no such mode; [`Error::OutOfMemory`].
     pub fn order_by(&self, threads: &Threads, modes: &[usize]) -> Result<Vec<usize>> {
-        self.check_modes("modes", modes)?;
-        let mut order: Vec<u64> = crate::par::collected(self.nnz(), 0..self.nnz() as u64, "an order of entries")?;
-        for &mode in modes.iter().rev() {
-            for digit in digits(self.dims()[mode], self.nnz()) {
-                let keys = by_number(threads, self.indices(mode), &order)?;
-                let sorted: Grouped<(), u64> =
-                    grouped(threads, &keys, digit, 0, |e, _, place| place.copy(&[order[e]]))?;
-                order = sorted.values;
-            }
-        }
-        crate::par::collected(order.len(), order.iter().map(|&e| e as usize), "an order of entries")
+        self.places().order_by(threads, modes)
     }
 
     /// The same entries, sorted by their indices in `modes`, the first of which counts most.
@@ -92,11 +93,7 @@ impl<T: Value, I: Index> Tensor<T, I> {
 
     /// Sorted by all modes; repeats are folded, or refused.
     pub(crate) fn folded(&self, threads: &Threads, fold: Option<impl Fn(T, T) -> T>) -> Result<Self> {
-        let all: Vec<usize> = (0..self.order()).collect();
-        let order = match self.is_sorted_by(&all)? {
-            true => crate::par::collected(self.nnz(), 0..self.nnz(), "an order of entries")?,
-            false => self.order_by(threads, &all)?,
-        };
+        let order = self.places().order(threads)?;
         let (mut dims, mut indices, mut values) = self.gathered(threads, &order)?.into_parts();
         let (mut kept, n) = (0, values.len());
         for e in 1..n {
@@ -117,7 +114,6 @@ impl<T: Value, I: Index> Tensor<T, I> {
         dims.shrink_to_fit();
         Ok(Self::from_parts(dims, indices, values))
     }
-
     /// Whether each entry stands behind the one before: sorted by all modes, and none repeated.
     pub(crate) fn increases(&self) -> bool {
         let lists = self.all_indices();
@@ -133,26 +129,71 @@ impl<T: Value, I: Index> Tensor<T, I> {
         }
         let all: Vec<usize> = (0..self.order()).collect();
         let order = self.order_by(threads, &all)?;
-        Ok(order.windows(2).any(|pair| self.compare(&all, pair[0], pair[1]).is_eq()))
+        Ok(order.windows(2).any(|pair| self.places().compare(&all, pair[0], pair[1]).is_eq()))
     }
-
-    /// How entries `a` and `b` compare by their indices in `modes`.
-    fn compare(&self, modes: &[usize], a: usize, b: usize) -> std::cmp::Ordering {
-        let unequal = modes.iter().map(|&m| self.indices(m)[a].cmp(&self.indices(m)[b])).find(|c| c.is_ne());
-        unequal.unwrap_or(std::cmp::Ordering::Equal)
-    }
-
     /// # Errors
     /// [`Error::Argument`] if one of `modes` is none of the tensor's, or is given twice.
     pub(crate) fn check_modes(&self, name: &'static str, modes: &[usize]) -> Result<()> {
+        self.places().check_modes(name, modes)
+    }
+}
+
+impl<I: Index> Places<'_, I> {
+    /// Entries.
+    pub(crate) fn nnz(&self) -> usize {
+        self.indices.first().map_or(0, Vec::len)
+    }
+    fn is_sorted_by(&self, modes: &[usize]) -> Result<bool> {
+        self.check_modes("modes", modes)?;
+        Ok((1..self.nnz()).all(|e| self.compare(modes, e - 1, e).is_le()))
+    }
+    fn order_by(&self, threads: &Threads, modes: &[usize]) -> Result<Vec<usize>> {
+        self.check_modes("modes", modes)?;
+        let mut order: Vec<u64> = crate::par::collected(self.nnz(), 0..self.nnz() as u64, "an order of entries")?;
+        for &mode in modes.iter().rev() {
+            for digit in digits(self.dims[mode], self.nnz()) {
+                let keys = by_number(threads, &self.indices[mode], &order)?;
+                let sorted: Grouped<(), u64> =
+                    grouped(threads, &keys, digit, 0, |e, _, place| place.copy(&[order[e]]))?;
+                order = sorted.values;
+            }
+        }
+        crate::par::collected(order.len(), order.iter().map(|&e| e as usize), "an order of entries")
+    }
+    /// The numbers of the entries, sorted by all modes; equal ones stay in their order.
+    /// # Errors
+    /// [`Error::OutOfMemory`].
+    pub(crate) fn order(&self, threads: &Threads) -> Result<Vec<usize>> {
+        let all: Vec<usize> = (0..self.dims.len()).collect();
+        match self.is_sorted_by(&all)? {
+            true => crate::par::collected(self.nnz(), 0..self.nnz(), "an order of entries"),
+            false => self.order_by(threads, &all),
+        }
+    }
+    /// How entries `a` and `b` compare by their indices in `modes`.
+    fn compare(&self, modes: &[usize], a: usize, b: usize) -> std::cmp::Ordering {
+        let unequal = modes.iter().map(|&m| self.indices[m][a].cmp(&self.indices[m][b])).find(|c| c.is_ne());
+        unequal.unwrap_or(std::cmp::Ordering::Equal)
+    }
+    fn check_modes(&self, name: &'static str, modes: &[usize]) -> Result<()> {
         let mut seen = [false; super::MAX_ORDER];
         for &mode in modes {
-            check_mode(self.order(), name, mode)?;
+            check_mode(self.dims.len(), name, mode)?;
             if std::mem::replace(&mut seen[mode], true) {
                 return Err(Error::Argument { name, message: format!("{} is given twice", mode_name(mode)) });
             }
         }
         Ok(())
+    }
+    /// Where the entries of each place begin in `order`, and where the last ones end.
+    /// # Errors
+    /// [`Error::OutOfMemory`].
+    pub(crate) fn groups(&self, order: &[usize]) -> Result<Vec<usize>> {
+        let same = |a: usize, b: usize| self.indices.iter().all(|list| list[a] == list[b]);
+        let begins = |&p: &usize| p == 0 || !same(order[p - 1], order[p]);
+        let mut starts = crate::par::reserved(order.len() + 1, "groups of repeats")?;
+        starts.extend((0..order.len()).filter(begins).chain([order.len()]));
+        Ok(starts)
     }
 }
 

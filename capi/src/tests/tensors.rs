@@ -14,18 +14,24 @@ pub(super) fn addresses<T>(lists: &[Vec<T>]) -> Vec<*const T> {
     lists.iter().map(|list| list.as_ptr()).collect()
 }
 
-fn made(dims: &[u64], lists: &[Vec<u64>], values: &[f64]) -> (SparringStatus, *mut SparringTensor) {
+fn made<T>(ty: u32, dims: &[u64], lists: &[Vec<u64>], values: &[T]) -> (SparringStatus, *mut SparringTensor) {
     let (mut x, lists) = (16 as *mut SparringTensor, addresses(lists));
     let (order, nnz) = (dims.len() as u64, values.len() as u64);
-    let status =
-        unsafe { sparring_tensor_from_coo(order, dims.as_ptr(), lists.as_ptr(), values.as_ptr(), nnz, &mut x) };
+    let (dims, lists, values) = (dims.as_ptr(), lists.as_ptr(), values.as_ptr().cast());
+    let status = unsafe { sparring_tensor_from_coo(ty, order, dims, lists, values, nnz, &mut x) };
     assert_eq!(x.is_null(), status != SPARRING_OK);
     (status, x)
 }
 
 #[track_caller]
 pub(super) fn coo(dims: &[u64], lists: &[Vec<u64>], values: &[f64]) -> *mut SparringTensor {
-    let (status, x) = made(dims, lists, values);
+    typed(SPARRING_F64 as u32, dims, lists, values)
+}
+
+/// The same of values of another type.
+#[track_caller]
+pub(super) fn typed<T>(ty: u32, dims: &[u64], lists: &[Vec<u64>], values: &[T]) -> *mut SparringTensor {
+    let (status, x) = made(ty, dims, lists, values);
     ok(status);
     x
 }
@@ -33,14 +39,27 @@ pub(super) fn coo(dims: &[u64], lists: &[Vec<u64>], values: &[f64]) -> *mut Spar
 /// Dimensions, lists of indices and values, copied out.
 #[track_caller]
 fn parts(x: *const SparringTensor) -> (Vec<u64>, Vec<Vec<u64>>, Vec<f64>) {
+    assert_eq!(type_of(x), SPARRING_F64 as u32);
+    parts_of(x)
+}
+
+fn type_of(x: *const SparringTensor) -> u32 {
+    let mut ty = 0;
+    ok(unsafe { sparring_tensor_type(x, &mut ty) });
+    ty
+}
+
+/// The same of values of type `T`, which is the tensor's.
+#[track_caller]
+fn parts_of<T: Clone + Default>(x: *const SparringTensor) -> (Vec<u64>, Vec<Vec<u64>>, Vec<T>) {
     let (mut order, mut nnz) = (0, 0);
     ok(unsafe { sparring_tensor_order(x, &mut order) });
     ok(unsafe { sparring_tensor_nnz(x, &mut nnz) });
     let mut dims = vec![0; order as usize];
     ok(unsafe { sparring_tensor_dims(x, dims.as_mut_ptr(), order) });
-    let (mut lists, mut values) = (vec![vec![u64::MAX; nnz as usize]; dims.len()], vec![f64::NAN; nnz as usize]);
+    let (mut lists, mut values) = (vec![vec![u64::MAX; nnz as usize]; dims.len()], vec![T::default(); nnz as usize]);
     let to: Vec<_> = lists.iter_mut().map(|list| list.as_mut_ptr()).collect();
-    ok(unsafe { sparring_tensor_copy(x, to.as_ptr(), values.as_mut_ptr(), nnz) });
+    ok(unsafe { sparring_tensor_copy(x, to.as_ptr(), values.as_mut_ptr().cast(), nnz) });
     (dims, lists, values)
 }
 
@@ -86,7 +105,7 @@ fn tensors_from_arrays_and_back() {
     ok(unsafe { sparring_tensor_copy(summed, null(), null_mut(), 0) });
     let e = unsafe { sparring_tensor_copy(summed, [null_mut(), second.as_mut_ptr()].as_ptr(), null_mut(), 2) };
     assert_eq!(refused(e, SPARRING_LENGTH), "indices: length is 2, expected 3");
-    let e = unsafe { sparring_tensor_copy(summed, null(), [0.0; 3].as_mut_ptr(), 2) };
+    let e = unsafe { sparring_tensor_copy(summed, null(), [0.0; 3].as_mut_ptr().cast(), 2) };
     assert_eq!(refused(e, SPARRING_LENGTH), "values: length is 2, expected 3");
     let mut dims = [7; 2];
     let e = unsafe { sparring_tensor_dims(summed, dims.as_mut_ptr(), 1) };
@@ -98,7 +117,7 @@ fn tensors_from_arrays_and_back() {
     assert_eq!(parts(empty), (vec![0, 5, 1 << 40], vec![vec![]; 3], vec![]));
     let dims = [5];
     let mut bare = null_mut();
-    ok(unsafe { sparring_tensor_from_coo(1, dims.as_ptr(), null(), null(), 0, &mut bare) });
+    ok(unsafe { sparring_tensor_from_coo(SPARRING_F64 as u32, 1, dims.as_ptr(), null(), null(), 0, &mut bare) });
     assert_eq!(parts(bare), (vec![5], vec![vec![]], vec![]));
     for last in [u64::from(u32::MAX) - 1, u64::from(u32::MAX), 1 << 62] {
         let lists = [vec![last, 0, last], vec![1, 0, 1]];
@@ -119,7 +138,7 @@ fn tensors_from_arrays_and_back() {
 fn wrong_arrays_are_refused() {
     let wrong = |dims: &[u64], lists: &[Vec<u64>], status| {
         let values = vec![1.0; lists.first().map_or(0, Vec::len)];
-        refused(made(dims, lists, &values).0, status)
+        refused(made(SPARRING_F64 as u32, dims, lists, &values).0, status)
     };
     let e = wrong(&[], &[], SPARRING_ARGUMENT);
     assert_eq!(e, "order: a tensor has 1 to 255 modes, not 0");
@@ -135,9 +154,10 @@ fn wrong_arrays_are_refused() {
     let (dims, list, values) = ([2u64, 2], [0u64, 1], [1.0, 2.0]);
     let (some, none) = ([list.as_ptr(), list.as_ptr()], [list.as_ptr(), null()]);
     let mut x = null_mut();
+    let f64s = SPARRING_F64 as u32;
     let mut call =
-        |dims, indices, values, nnz| unsafe { sparring_tensor_from_coo(2, dims, indices, values, nnz, &mut x) };
-    let (d, v) = (dims.as_ptr(), values.as_ptr());
+        |dims, indices, values, nnz| unsafe { sparring_tensor_from_coo(f64s, 2, dims, indices, values, nnz, &mut x) };
+    let (d, v) = (dims.as_ptr(), values.as_ptr().cast());
     assert_eq!(refused(call(null(), some.as_ptr(), v, 2), SPARRING_NULL_POINTER), "dims is NULL");
     assert_eq!(refused(call(d, null(), v, 2), SPARRING_NULL_POINTER), "indices is NULL");
     assert_eq!(refused(call(d, some.as_ptr(), null(), 2), SPARRING_NULL_POINTER), "values is NULL");
@@ -155,8 +175,12 @@ fn wrong_arrays_are_refused() {
 }
 
 fn read(path: &CStr, options: &SparringTensorReadOptions) -> (SparringStatus, *mut SparringTensor) {
+    read_as(SPARRING_F64 as u32, path, options)
+}
+
+fn read_as(ty: u32, path: &CStr, options: &SparringTensorReadOptions) -> (SparringStatus, *mut SparringTensor) {
     let (cpu, mut x) = (cpu(2, 0), 16 as *mut SparringTensor);
-    let status = unsafe { sparring_tensor_read(cpu, path.as_ptr(), options, &mut x) };
+    let status = unsafe { sparring_tensor_read(cpu, ty, path.as_ptr(), options, &mut x) };
     assert_eq!(x.is_null(), status != SPARRING_OK);
     if status == SPARRING_OK {
         ok(sparring_device_free(cpu));
@@ -208,6 +232,112 @@ fn files_with_every_option() {
     assert!(e.starts_with("no/such/file.tns: "), "{e}");
     let bad = File::new("bad.tns", b"1 1 1 4\n1 0 1 4\n");
     assert!(refused(read(&bad.1, &plain).0, SPARRING_PARSE).contains("bad.tns:2:3: "));
+}
+
+/// Every type of C from arrays and back, sorted and summed, written and read again.
+#[test]
+fn tensors_of_every_type() {
+    use sparring::num_complex::Complex;
+    fn check<T: Copy + Default + PartialEq + std::fmt::Debug>(ty: u32, [a, b, c, sum]: [T; 4], is_real: bool) {
+        let (cpu, file) = (cpu(2, 0), File::new(&format!("type{ty}.tns"), b"old"));
+        for last in [3, 1 << 40] {
+            let lists = [vec![last, 0, last], vec![1, 0, 1]];
+            let x = typed(ty, &[last + 1, 2], &lists, &[a, b, c]);
+            assert_eq!((type_of(x), parts_of(x)), (ty, (vec![last + 1, 2], lists.to_vec(), vec![a, b, c])));
+            let mut y = null_mut();
+            ok(unsafe { sparring_tensor_summed(cpu, x, &mut y) });
+            let summed = (vec![last + 1, 2], vec![vec![0, last], vec![0, 1]], vec![b, sum]);
+            assert_eq!((type_of(y), parts_of(y)), (ty, summed.clone()));
+            let written = unsafe { sparring_tensor_write(cpu, x, file.1.as_ptr(), null()) };
+            if is_real {
+                ok(written);
+                let (status, again) = read_as(ty, &file.1, &SparringTensorReadOptions::default());
+                ok(status);
+                assert_eq!((type_of(again), parts_of(again)), (ty, summed));
+                free(&[again]);
+            } else {
+                let e = refused(written, SPARRING_UNSUPPORTED);
+                assert!(e.contains("its values are real numbers"), "{e}");
+            }
+            free(&[x, y]);
+        }
+        ok(sparring_device_free(cpu));
+    }
+    check(SPARRING_BOOL as u32, [1u8, 0, 0, 1], true);
+    check(SPARRING_I8 as u32, [-128i8, 5, 127, -1], true);
+    check(SPARRING_U8 as u32, [200u8, 5, 55, 255], true);
+    check(SPARRING_I16 as u32, [-30_000i16, 5, 7, -29_993], true);
+    check(SPARRING_U16 as u32, [60_000u16, 5, 7, 60_007], true);
+    check(SPARRING_I32 as u32, [i32::MIN, 5, 7, i32::MIN + 7], true);
+    check(SPARRING_U32 as u32, [u32::MAX - 7, 5, 7, u32::MAX], true);
+    check(SPARRING_I64 as u32, [1i64 << 52, 5, -7, (1 << 52) - 7], true);
+    check(SPARRING_U64 as u32, [1u64 << 52, 5, 7, (1 << 52) + 7], true);
+    check(SPARRING_F32 as u32, [0.1f32, 5.0, 0.2, 0.1 + 0.2], true);
+    check(SPARRING_F64 as u32, [0.1f64, 5.0, 0.2, 0.1 + 0.2], true);
+    let c = |re, im| Complex::new(re, im);
+    check(SPARRING_COMPLEX_F32 as u32, [c(1f32, 2.0), c(5.0, 0.0), c(0.5, -1.0), c(1.5, 1.0)], false);
+    let c = |re, im| Complex::new(re, im);
+    check(SPARRING_COMPLEX_F64 as u32, [c(1f64, 2.0), c(5.0, 0.0), c(0.5, -1.0), c(1.5, 1.0)], false);
+}
+
+#[test]
+fn tensors_of_other_types_from_files_and_casts() {
+    let plain = SparringTensorReadOptions::default();
+    let file = File::new("cast.tns", b"1 1 3\n2 1 -2.5\n1 1 0\n");
+    let wrong = |ty, path: &CStr| refused(read_as(ty, path, &plain).0, SPARRING_UNSUPPORTED);
+    let e = wrong(SPARRING_I32 as u32, &file.1);
+    assert!(e.contains("entry 1, -2.5 as i64 is not supported"), "{e}");
+    let (status, x) = read_as(SPARRING_COMPLEX_F32 as u32, &file.1, &plain);
+    ok(status);
+    assert_eq!(parts_of::<[f32; 2]>(x).2, [[3.0, 0.0], [-2.5, 0.0]]);
+    free(&[x]);
+    // Sums are of the type; a sum that it does not hold is refused, as a value is.
+    let sums = File::new("sums.tns", b"1 100\n1 100\n");
+    assert!(wrong(SPARRING_I8 as u32, &sums.1).contains("entry 0, 200 as i8"));
+    let large = File::new("large.tns", b"1 1\n2 9007199254740993\n");
+    assert!(wrong(SPARRING_U64 as u32, &large.1).contains("exact below 2^53"));
+    for ty in [0, 14, u32::MAX] {
+        refused(read_as(ty, &file.1, &plain).0, SPARRING_ARGUMENT);
+        refused(made(ty, &[1], &[vec![0]], &[1u64, 2]).0, SPARRING_ARGUMENT);
+    }
+
+    let x = typed(SPARRING_I32 as u32, &[2, 2], &[vec![0, 1], vec![1, 0]], &[300i32, -1]);
+    let cast = |x, ty, wrap| {
+        let mut there = 16 as *mut SparringTensor;
+        let status = unsafe { sparring_tensor_cast(x, ty, wrap, &mut there) };
+        assert_eq!(there.is_null(), status != SPARRING_OK);
+        (status, there)
+    };
+    let e = refused(cast(x, SPARRING_U8 as u32, 0).0, SPARRING_UNSUPPORTED);
+    assert!(e.contains("entry 0, 300 as u8"), "{e}");
+    let (status, wrapped) = cast(x, SPARRING_U8 as u32, 1);
+    ok(status);
+    assert_eq!(parts_of::<u8>(wrapped), (vec![2, 2], vec![vec![0, 1], vec![1, 0]], vec![44, 255]));
+    refused(cast(x, 99, 0).0, SPARRING_ARGUMENT);
+    assert_eq!(refused(cast(null(), 1, 0).0, SPARRING_NULL_POINTER), "tensor is NULL");
+    refused(unsafe { sparring_tensor_cast(x, 1, 0, null_mut()) }, SPARRING_NULL_POINTER);
+    refused(unsafe { sparring_tensor_type(x, null_mut()) }, SPARRING_NULL_POINTER);
+    refused(unsafe { sparring_tensor_type(null(), &mut 0) }, SPARRING_NULL_POINTER);
+    free(&[x, wrapped]);
+    refused(cast(x, 1, 0).0, SPARRING_INVALID_HANDLE);
+    refused(unsafe { sparring_tensor_type(x, &mut 0) }, SPARRING_INVALID_HANDLE);
+}
+
+#[test]
+fn decompositions_are_of_floats() {
+    let (x, cpu, mut floats) = (genten(), cpu(2, 0), null_mut());
+    ok(unsafe { sparring_tensor_cast(x, SPARRING_F32 as u32, 0, &mut floats) });
+    let o = SparringCpOptions { sweeps: 5, all_sweeps: 1, seed: 3, ..Default::default() };
+    let (mut of_doubles, mut of_floats) = (Found::empty(x, 2), Found::empty(x, 2));
+    ok(of_doubles.run(cpu, x, &o));
+    ok(of_floats.run(cpu, floats, &o));
+    assert_eq!((of_doubles.weights, of_doubles.factors), (of_floats.weights, of_floats.factors));
+    let mut integers = null_mut();
+    ok(unsafe { sparring_tensor_cast(x, SPARRING_I16 as u32, 0, &mut integers) });
+    let e = refused(Found::empty(x, 2).run(cpu, integers, &o), SPARRING_TYPE);
+    assert_eq!(e, "tensor: it is of SPARRING_I16, CP is of SPARRING_F32 or SPARRING_F64");
+    free(&[x, floats, integers]);
+    ok(sparring_device_free(cpu));
 }
 
 #[test]

@@ -50,7 +50,7 @@ static void files(const SparringDevice *cpu, const SparringTensor *x, const char
     OK(sparring_tensor_write(cpu, x, path, NULL));
     EXPECT_ERROR(sparring_tensor_write(cpu, x, path, &symmetric), SPARRING_ARGUMENT, "options.symmetric: ");
     options.duplicates = SPARRING_DUPLICATES_REFUSE;
-    OK(sparring_tensor_read(cpu, path, &options, &again));
+    OK(sparring_tensor_read(cpu, SPARRING_F64, path, &options, &again));
     OK(sparring_tensor_order(again, &order));
     OK(sparring_tensor_nnz(again, &nnz));
     OK(sparring_tensor_dims(again, lengths, 3));
@@ -62,14 +62,14 @@ static void files(const SparringDevice *cpu, const SparringTensor *x, const char
     OK(sparring_tensor_free(again));
     options.dims = larger;
     options.order = 3;
-    OK(sparring_tensor_read(cpu, path, &options, &again));
+    OK(sparring_tensor_read(cpu, SPARRING_F64, path, &options, &again));
     OK(sparring_tensor_dims(again, lengths, 3));
     EXPECT(lengths[2] == 9);
     options.max_bytes = 5;
-    EXPECT_ERROR(sparring_tensor_read(cpu, path, &options, &summed), SPARRING_BUDGET, "the budget is 5 bytes");
-    EXPECT_ERROR(sparring_tensor_read(cpu, "no/such/file.tns", NULL, &summed), SPARRING_IO, "no/such/file.tns");
+    EXPECT_ERROR(sparring_tensor_read(cpu, SPARRING_F64, path, &options, &summed), SPARRING_BUDGET, "the budget is 5 bytes");
+    EXPECT_ERROR(sparring_tensor_read(cpu, SPARRING_F64, "no/such/file.tns", NULL, &summed), SPARRING_IO, "no/such/file.tns");
 
-    OK(sparring_tensor_from_coo(2, dims, places, halves, 2, &twice));
+    OK(sparring_tensor_from_coo(SPARRING_F64, 2, dims, places, halves, 2, &twice));
     OK(sparring_tensor_summed(cpu, twice, &summed));
     OK(sparring_tensor_nnz(summed, &nnz));
     OK(sparring_tensor_copy(summed, NULL, found, 1));
@@ -84,7 +84,7 @@ static void products(const SparringDevice *cpu, const SparringTensor *x)
 {
     static const double expected[3][8] = {
         {1.88, 1.88, .48, 1.4}, {1.92, 1.8, .8, 1.4, 1.12, .4}, {1.4, 1.3, .8, .3, 0, 0, .6, 1}};
-    const double *factors[] = {start0, start1, start2};
+    const void *factors[] = {start0, start1, start2};
     for (uint64_t mode = 0; mode < 3; mode++) {
         for (uint32_t variant = SPARRING_MTTKRP_AUTO; variant <= SPARRING_MTTKRP_SINGLE; variant++) {
             double out[8];
@@ -122,6 +122,44 @@ static void products(const SparringDevice *cpu, const SparringTensor *x)
         factors[2] = NULL;
         EXPECT_ERROR(sparring_mttkrp(cpu, x, RANK, factors, 0, 0, out, 4), SPARRING_NULL_POINTER, "factors[2] is NULL");
     }
+}
+
+/* Numbers of another type: kept, summed, cast, multiplied, and refused where doubles are meant. */
+static void integers(const SparringDevice *cpu, const char *path)
+{
+    const uint64_t two[] = {2, 2}, i[] = {1, 0, 1}, j[] = {1, 0, 1};
+    const uint64_t *places[] = {i, j};
+    const int16_t entries[] = {300, 7, -1}, row[] = {10, 100};
+    const void *factors[] = {NULL, row};
+    int16_t found[2] = {0, 0};
+    uint32_t type = 0;
+    double weights[1], a[2], b[2];
+    double *model[] = {a, b};
+    SparringCpFit fit;
+    SparringTensor *x = NULL, *summed = NULL, *none = NULL;
+
+    OK(sparring_tensor_from_coo(SPARRING_I16, 2, two, places, entries, 3, &x));
+    OK(sparring_tensor_type(x, &type));
+    EXPECT(type == SPARRING_I16);
+    OK(sparring_tensor_summed(cpu, x, &summed));
+    OK(sparring_tensor_copy(summed, NULL, found, 2));
+    EXPECT(found[0] == 7 && found[1] == 299);
+    OK(sparring_mttkrp(cpu, x, 1, factors, 0, SPARRING_MTTKRP_AUTO, found, 2));
+    EXPECT(found[0] == 70 && found[1] == 29900);
+    EXPECT_ERROR(sparring_mttkrp(cpu, x, 1, factors, 0, SPARRING_MTTKRP_COPIES, found, 2), SPARRING_UNSUPPORTED, "variant");
+    EXPECT_ERROR(sparring_tensor_cast(x, SPARRING_U8, 0, &none), SPARRING_UNSUPPORTED, "300");
+    EXPECT_ERROR(sparring_cp_als(cpu, x, 1, NULL, weights, model, &fit, NULL, 0, NULL), SPARRING_TYPE, "SPARRING_I16");
+    OK(sparring_tensor_write(cpu, x, path, NULL));
+    OK(sparring_tensor_read(cpu, SPARRING_I32, path, NULL, &none));
+    OK(sparring_tensor_type(none, &type));
+    EXPECT(type == SPARRING_I32);
+    OK(sparring_tensor_free(none));
+    none = NULL;
+    EXPECT_ERROR(sparring_tensor_read(cpu, 77, path, NULL, &none), SPARRING_ARGUMENT, "type: 77");
+    EXPECT_ERROR(sparring_tensor_from_coo(0, 2, two, places, entries, 3, &none), SPARRING_ARGUMENT, "type: 0");
+    EXPECT(none == NULL);
+    OK(sparring_tensor_free(x));
+    OK(sparring_tensor_free(summed));
 }
 
 struct seen {
@@ -200,7 +238,7 @@ static void singular(const SparringDevice *cpu)
         k[e] = e % 3;
         ones[e] = 1;
     }
-    OK(sparring_tensor_from_coo(3, lengths, lists, ones, 27, &x));
+    OK(sparring_tensor_from_coo(SPARRING_F64, 3, lengths, lists, ones, 27, &x));
     options.seed = 7;
     OK(sparring_cp_als(cpu, x, 4, &options, weights, factors, &fit, NULL, 0, NULL));
     EXPECT(near(fit.fit, 1, 1e-7) && fit.singular > 0 && fit.converged);
@@ -216,21 +254,22 @@ int main(int argc, char **argv)
     SparringDevice *cpu = NULL, *little = NULL;
     SparringTensor *x = NULL, *none = NULL;
     double out[4];
-    const double *factors[] = {start0, start1, start2};
+    const void *factors[] = {start0, start1, start2};
 
     EXPECT(argc == 2);
     OK(sparring_device_new("cpu", 2, 0, &cpu));
-    OK(sparring_tensor_from_coo(3, dims, indices, values, NNZ, &x));
-    EXPECT_ERROR(sparring_tensor_from_coo(3, narrow, indices, values, NNZ, &none), SPARRING_INDEX_RANGE,
+    OK(sparring_tensor_from_coo(SPARRING_F64, 3, dims, indices, values, NNZ, &x));
+    EXPECT_ERROR(sparring_tensor_from_coo(SPARRING_F64, 3, narrow, indices, values, NNZ, &none), SPARRING_INDEX_RANGE,
                  "indices[2][7] is 3, not below dims[2], which is 3");
-    EXPECT_ERROR(sparring_tensor_from_coo(0, dims, indices, values, NNZ, &none), SPARRING_ARGUMENT, "order: ");
-    EXPECT_ERROR(sparring_tensor_from_coo(3, dims, wrong, values, NNZ, &none), SPARRING_NULL_POINTER, "indices[2] is NULL");
+    EXPECT_ERROR(sparring_tensor_from_coo(SPARRING_F64, 0, dims, indices, values, NNZ, &none), SPARRING_ARGUMENT, "order: ");
+    EXPECT_ERROR(sparring_tensor_from_coo(SPARRING_F64, 3, dims, wrong, values, NNZ, &none), SPARRING_NULL_POINTER, "indices[2] is NULL");
     EXPECT_ERROR(sparring_tensor_nnz((const SparringTensor *)(const void *)cpu, NULL), SPARRING_INVALID_HANDLE, "SparringTensor");
     EXPECT(none == NULL);
     files(cpu, x, argv[1]);
     products(cpu, x);
     decompositions(cpu, x);
     singular(cpu);
+    integers(cpu, argv[1]);
     OK(sparring_device_new("cpu", 1, 150, &little));
     EXPECT_ERROR(sparring_mttkrp(little, x, RANK, factors, 0, 0, out, 4), SPARRING_BUDGET, "the budget is");
     OK(sparring_device_free(little));

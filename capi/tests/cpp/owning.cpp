@@ -121,6 +121,32 @@ static void operations()
     EXPECT(y.nvals() == 0 && c.nnz() == 0 && c.to(cpu).nnz() == 0 && x.to(cpu).nvals() == 2);
 }
 
+static void tensors()
+{
+    const Device cpu("cpu", 1);
+    using Values = std::vector<float>;
+    const std::vector<std::uint64_t> rows = {0, 1, 0}, cols = {1, 0, 1};
+    const auto x = Tensor::from_coo<float>({2, 2}, {rows, cols}, {1, 2, 4});
+    EXPECT(x.type() == SPARRING_F32 && x.nnz() == 3 && (x.dims() == std::vector<std::uint64_t>{2, 2}));
+    const auto summed = x.summed(cpu).entries<float>();
+    EXPECT((summed.values == Values{5, 2} && summed.indices[1] == std::vector<std::uint64_t>{1, 0}));
+    const Values nothing, a = {10, 100};
+    EXPECT((mttkrp<float>(cpu, x, 1, {nothing, a}, 0) == Values{500, 20}));
+    EXPECT((mttkrp<float>(cpu, x, 1, {nothing, a}, 0, SPARRING_MTTKRP_COPIES) == Values{500, 20}));
+    const Semiring min_plus("min_plus", SPARRING_F32);
+    EXPECT((mttkrp<float>(cpu, min_plus, x, 1, {nothing, a}, 0) == Values{101, 12}));
+    const auto i = x.cast(SPARRING_I64);
+    EXPECT((mttkrp<std::int64_t>(cpu, i, 1, {{}, {10, 100}}, 0) == std::vector<std::int64_t>{500, 20}));
+    EXPECT(explain([&] { mttkrp<float>(cpu, x, 1, {nothing, a}, 0); }).rfind("mttkrp: 2×2 with 3 entries of f32", 0) == 0);
+    EXPECT(refused(SPARRING_TYPE, [&] { mttkrp<double>(cpu, x, 1, {{}, {10, 100}}, 0); }).rfind("tensor: ", 0) == 0);
+    EXPECT(refused(SPARRING_LENGTH, [&] { mttkrp<float>(cpu, x, 2, {nothing, a}, 0); }).rfind("factors: 2 ", 0) == 0);
+    EXPECT(refused(SPARRING_ARGUMENT, [&] { mttkrp<float>(cpu, x, 1, {a, a}, 2); }).rfind("mode: 2", 0) == 0);
+    EXPECT(refused(SPARRING_LENGTH, [&] { Tensor::from_coo<float>({2, 2}, {rows}, {1, 2, 4}); }) != "");
+    EXPECT(refused(SPARRING_TYPE, [&] { x.entries<double>(); }) != "");
+    EXPECT(refused(SPARRING_IO, [&] { Tensor::read(cpu, SPARRING_F32, "no/such.tns"); }) != "");
+    EXPECT(refused(SPARRING_IO, [&] { x.write(cpu, "no/such/folder/x.tns"); }) != "");
+}
+
 static void parts()
 {
     const Device cpu("cpu", 1);
@@ -263,6 +289,7 @@ int main(int, char **arguments)
     values();
     operations();
     parts();
+    tensors();
     errors();
     EXPECT(sparring_handles_alive() == 0);
     std::cout << "ok\n";

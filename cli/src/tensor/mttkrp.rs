@@ -3,11 +3,11 @@
 use clap::Args;
 use serde_json::json;
 use sparring::algebra::dynamic::{SEMIRINGS, canonical};
-use sparring::algebra::{PlusTimes, Slice, Type};
+use sparring::algebra::{Slice, Type};
 use sparring::par::filled;
-use sparring::runtime::{Semiring, Sum};
-use sparring::tensor::{AnyTensor, Kruskal, Pcg64, Tensor};
-use sparring::{Dense, Error, Index};
+use sparring::runtime::{Semiring, Sum, Tensor};
+use sparring::tensor::{Kruskal, Pcg64};
+use sparring::{Dense, Error};
 
 use super::{dims, save};
 use crate::context::Context;
@@ -56,10 +56,7 @@ pub(crate) fn run(context: &Context, arguments: &Arguments) -> Result {
     let ring = Semiring::new(&arguments.semiring, Type::F64);
     let ring = suggested(ring, &arguments.semiring, SEMIRINGS.iter().map(|row| row.name))?;
     let (x, read_ms) = context.load_tensor(&arguments.file)?;
-    match &x {
-        AnyTensor::Narrow(x) => compute(context, arguments, x, &ring, read_ms, output.as_ref()),
-        AnyTensor::Wide(x) => compute(context, arguments, x, &ring, read_ms, output.as_ref()),
-    }
+    compute(context, arguments, &x.into(), &ring, read_ms, output.as_ref())
 }
 
 /// Factors for a tensor of these extents, from files or at random, and the milliseconds that reading them took.
@@ -93,36 +90,54 @@ fn factors(context: &Context, arguments: &Arguments, dims: &[usize]) -> Result<(
     Ok((factors, read_ms))
 }
 
-fn compute<I: Index>(
+/// Columns of factors that fit the tensor.
+fn rank_of(factors: &[Dense<f64>], dims: &[usize], mode: usize) -> Result<usize> {
+    let rows: Vec<usize> = factors.iter().map(Dense::nrows).collect();
+    if rows.len() != dims.len() || (0..dims.len()).any(|m| m != mode && rows[m] != dims[m]) {
+        return Err(Error::Dims { op: "mttkrp", lhs: dims.to_vec(), rhs: rows }.into());
+    }
+    // Of a vector the factors say nothing, and its only one gives the rank.
+    let mut others = factors.iter().enumerate().filter(|(m, _)| *m != mode).map(|(_, f)| f);
+    let rank = others.clone().next().or(factors.first()).map_or(0, Dense::ncols);
+    match others.find(|f| f.ncols() != rank) {
+        Some(f) => Err(Error::Shape { op: "mttkrp", lhs: (f.nrows(), rank), rhs: f.shape() }.into()),
+        None => Ok(rank),
+    }
+}
+
+fn compute(
     context: &Context,
     arguments: &Arguments,
-    x: &Tensor<f64, I>,
+    x: &Tensor,
     ring: &Semiring,
     mut read_ms: f64,
     output: Option<&Output>,
 ) -> Result {
     let (factors, of_factors) = factors(context, arguments, x.dims())?;
     read_ms += of_factors;
-    let values: Vec<_> = factors.iter().map(Dense::values).chain([x.values()]).map(Slice::of).collect();
+    let mut values: Vec<_> = factors.iter().map(|f| Slice::of(f.values())).collect();
+    values.push(x.values());
     warn_outside(context, &arguments.semiring, &values);
     context.progress.stage_of("multiplying", x.dims().get(arguments.mode).copied().unwrap_or(0), "rows");
-    let machine = context.machine()?;
+    let (machine, mode) = (context.machine()?, arguments.mode);
+    let (rank, factors) = (rank_of(&factors, x.dims(), mode)?, &values[..factors.len()]);
     let plus_times = canonical(&arguments.semiring) == "plus_times";
     let (mut made, mut times) = (None, Times::default());
     for _ in 0..arguments.repeat {
         drop(made.take());
         let (v, ms) = timed(|| match plus_times {
-            true => context.cpu.mttkrp(PlusTimes::<f64>::new(), x, &factors, arguments.mode).eval(),
-            false => machine.mttkrp(ring, x, &factors, arguments.mode),
+            true => machine.mttkrp_plan(x, rank, None, Some(mode))?.eval(factors, mode),
+            false => machine.mttkrp(ring, x, factors, rank, mode),
         });
         made = Some(v?);
         times.push(ms);
     }
     let Some(v) = made else { unreachable!("repeat is at least 1") };
+    let (nrows, ncols) = (x.dims()[mode], rank);
     if let Some(output) = output {
-        output.write(context, |out| formats::write_dense(out, output.kind.format, v.shape(), Slice::of(v.values())))?;
+        output.write(context, |out| formats::write_dense(out, output.kind.format, (nrows, ncols), v.slice()))?;
     }
-    let ((nrows, ncols), sum) = (v.shape(), Sum::Real(v.values().iter().sum()));
+    let sum = Sum::Real(v.slice().get::<f64>().unwrap_or(&[]).iter().sum());
     let json = json!({
         "file": arguments.file, "dims": x.dims(), "nnz": x.nnz(), "mode": arguments.mode, "rank": ncols, "nrows": nrows,
         "ncols": ncols, "type": "f64", "semiring": arguments.semiring, "sum": number(sum), "repeat": arguments.repeat,

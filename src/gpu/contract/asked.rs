@@ -12,11 +12,12 @@ use super::strided::Strided;
 use super::tiled::{For, Tiled};
 use crate::Result;
 use crate::algebra::{Arithmetic, Value, printed_arithmetic};
-use crate::contract::{Arrangement, Einsum, Old, RowMajor, Update, apart, fits, shapes};
+use crate::contract::{Arrangement, Einsum, Layout, Old, RowMajor, Update, apart, fits, shapes};
 use crate::gpu::Cuda;
 use crate::gpu::buffer::RawBuffer;
 use crate::gpu::memory::alone;
 use crate::gpu::tiling::{Tiling, TunedKernel};
+use crate::par::note;
 
 impl Cuda {
     /// `C(r…) = ⊕ x₁(…) ⊗ x₂(…) ⊗ …` of tensors on this device: the expression, the order of pairs and the order of
@@ -94,14 +95,16 @@ impl<A: Arithmetic<T>, T: Value> DeviceEinsum<'_, A, T> {
     /// # Errors
     /// As [`eval`](Self::eval).
     pub fn explain(&self) -> Result<String> {
-        let layout = self.einsum.row_major()?;
+        self.explain_in(&self.einsum.row_major()?)
+    }
+    fn explain_in(&self, layout: &Layout) -> Result<String> {
         let (ring, change) = (&*printed_arithmetic::<T, A>(self.ring), self.change());
         let case = For { cuda: self.cuda, ring, change: &change, tiling: self.tiling };
-        let action = Action::of(&self.einsum, &layout, size_of::<T>());
+        let action = Action::of(&self.einsum, layout, size_of::<T>());
         if let Some(words) = action.and_then(|action| Some(Tiled::explain(&action, &*case.chosen(&action)?))) {
             return Ok(words);
         }
-        Ok(explain(case, &Steps::new(&self.einsum, &layout)?))
+        Ok(explain(case, &Steps::new(&self.einsum, layout)?))
     }
     /// The contraction as new tensors, row-major, one behind the other; C counts as the identity of ⊕ where it is to be
     /// read.
@@ -197,6 +200,16 @@ impl<A: Arithmetic<T>, T: Value> DeviceEinsum<'_, A, T> {
     }
     /// Into a result that has the extents of the contraction and no element twice.
     fn run(&self, out: &DeviceBatch<T>, how: How<'_>) -> Result<()> {
+        note(|| {
+            let words = self.explain_in(out.layout()).unwrap_or_default();
+            format!(
+                "einsum on cuda:{}: {} of {}\n  {}",
+                self.cuda.limits().ordinal,
+                self.einsum.text(),
+                T::TYPE,
+                words.trim_end().replace('\n', "\n  ")
+            )
+        });
         let beta = if let Old::Times(beta) = self.update.old { Some(beta) } else { None };
         let alpha = self.update.alpha;
         let scalars = match alpha.or(beta) {

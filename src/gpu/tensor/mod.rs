@@ -25,6 +25,7 @@ use super::jit::Unit;
 use super::vector::DeviceDense;
 use super::{Cuda, memory::alone};
 use crate::algebra::{MulOp, Printed, Rhs, Semiring, Type, Value, printed_ring};
+use crate::par::note;
 use crate::tensor::TensorRef;
 use crate::{Error, Index, Result, Tensor};
 
@@ -229,6 +230,7 @@ impl<T: Value> DeviceMttkrp<'_, T> {
         mode: usize,
     ) -> Result<DeviceDense<T>> {
         let shape = check(self.dims(), &shapes(factors), mode)?;
+        self.note(mode, shape.1);
         let v = self.cuda.unset(shape)?;
         self.multiply(&printed_ring(ring), &buffers(factors), mode, shape.1, v.values.raw())?;
         Ok(v)
@@ -249,7 +251,18 @@ impl<T: Value> DeviceMttkrp<'_, T> {
             return Err(Error::Shape { op: "the result of mttkrp", lhs, rhs: v.shape() });
         }
         alone(v.values.raw_mut(), "v")?;
+        self.note(mode, lhs.1);
         self.multiply(&printed_ring(ring), &buffers(factors), mode, lhs.1, v.values.raw())
+    }
+
+    fn note(&self, mode: usize, rank: usize) {
+        note(|| {
+            let dims: Vec<String> = self.dims().iter().map(ToString::to_string).collect();
+            let (dims, nnz, on) = (dims.join("×"), self.nnz(), self.cuda.limits().ordinal);
+            let head =
+                format!("mttkrp on cuda:{on}: {dims} with {nnz} entries of {}, mode {mode}, {rank} columns", T::TYPE);
+            format!("{head}\n  {}", self.explain())
+        });
     }
 
     /// The product into `out`, which has room for it; factors are of the shapes and types that `ring` and the tensor

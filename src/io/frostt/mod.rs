@@ -40,4 +40,4 @@ mod write;
 pub use options::{Duplicates, FrosttOptions};
 pub use read::{parse_frostt, parse_frostt_with, read_frostt, read_frostt_from, read_frostt_with};
 pub use value::FrosttValue;
-pub use write::{write_frostt, write_frostt_any, write_frostt_to};
+pub use write::{write_frostt, write_frostt_any, write_frostt_to, write_frostt_values};

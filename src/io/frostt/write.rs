@@ -4,8 +4,9 @@ use std::io::Write;
 use std::path::Path;
 
 use super::value::FrosttValue;
-use crate::io::WriteOptions;
+use crate::algebra::{Slice, for_each_type};
 use crate::io::text::{LONGEST_VALUE, PART, Stop, comment_lines, in_order, to_file};
+use crate::io::{MarketValue, WriteOptions};
 use crate::par::try_split;
 use crate::tensor::{AnyTensor, Tensor};
 use crate::{Error, Index, Result};
@@ -31,7 +32,7 @@ pub fn write_frostt<T: FrosttValue, I: Index>(
     options: &WriteOptions<'_>,
 ) -> Result<()> {
     check(options)?;
-    to_file(path.as_ref(), |out| entries(out, x.all_indices(), x.dims(), &text_of(x), options))
+    to_file(path.as_ref(), |out| entries(out, &lists(x), x.dims(), &text_of(x), options))
 }
 
 /// As [`write_frostt`], whichever its indices are.
@@ -57,7 +58,39 @@ pub fn write_frostt_to<T: FrosttValue, I: Index>(
     options: &WriteOptions<'_>,
 ) -> Result<()> {
     check(options)?;
-    entries(out, x.all_indices(), x.dims(), &text_of(x), options).map_err(|e| e.with_path("output"))
+    entries(out, &lists(x), x.dims(), &text_of(x), options).map_err(|e| e.with_path("output"))
+}
+
+/// As [`write_frostt`], of values of a type known at run time: at `(indices[0][e], indices[1][e], …)` the value
+/// `values[e]`, each index below the dimension of its mode.
+/// # Errors
+/// As [`write_frostt`]; [`Error::Unsupported`] for complex numbers and structs; [`Error::Length`] if the lists are not
+/// as long as there are values, or there is not one for each dimension.
+pub fn write_frostt_values<I: Index>(
+    path: impl AsRef<Path>,
+    dims: &[usize],
+    indices: &[&[I]],
+    values: Slice<'_>,
+    options: &WriteOptions<'_>,
+) -> Result<()> {
+    check(options)?;
+    for (found, expected) in indices.iter().map(|list| (list.len(), values.len())).chain([(indices.len(), dims.len())])
+    {
+        if found != expected {
+            return Err(Error::Length { what: "indices of a tensor", found, expected });
+        }
+    }
+    macro_rules! text_of {
+        ($($variant:ident $t:ty),*) => {$(
+            if let Some(x) = values.get::<$t>() {
+                let text_of = |e: usize, text: &mut Vec<u8>| x[e].write(text);
+                return to_file(path.as_ref(), |out| entries(out, indices, dims, &text_of, options));
+            }
+        )*};
+    }
+    for_each_type!(ordered, text_of!());
+    let what = format!("a FROSTT file of {}", values.ty());
+    Err(Error::Unsupported { what, why: "its values are real numbers".into() })
 }
 
 fn check(options: &WriteOptions<'_>) -> Result<()> {
@@ -71,6 +104,10 @@ fn check(options: &WriteOptions<'_>) -> Result<()> {
 /// Appends the text of the value of an entry.
 type TextOf<'a> = dyn Fn(usize, &mut Vec<u8>) + Sync + 'a;
 
+fn lists<T: FrosttValue, I: Index>(x: &Tensor<T, I>) -> Vec<&[I]> {
+    x.all_indices().iter().map(|list| &list[..]).collect()
+}
+
 fn text_of<T: FrosttValue, I: Index>(x: &Tensor<T, I>) -> impl Fn(usize, &mut Vec<u8>) + Sync {
     let values = x.values();
     move |e, text| values[e].write(text)
@@ -78,13 +115,13 @@ fn text_of<T: FrosttValue, I: Index>(x: &Tensor<T, I>) -> impl Fn(usize, &mut Ve
 
 fn entries<I: Index>(
     out: &mut dyn Write,
-    indices: &[Vec<I>],
+    indices: &[&[I]],
     dims: &[usize],
     value: &TextOf<'_>,
     options: &WriteOptions<'_>,
 ) -> Result<(), Stop> {
     comment_lines(out, "#", options.comment)?;
-    let nnz = indices.first().map_or(0, Vec::len);
+    let nnz = indices.first().map_or(0, |list| list.len());
     // About as many numbers a part as a matrix has.
     let part = (3 * PART / (dims.len() + 1)).max(1);
     let parts = try_split(nnz, nnz / part + 1, |e| e as u64).map_err(Stop::Other)?;

@@ -82,6 +82,19 @@ pub(crate) fn fold_places(
     Ok(AnyVector::list(len, indices, fold_groups(threads, dup, &starts, values.slice())?))
 }
 
+/// The values in this order, x ⊕ y ⊕ … of each group of them; the groups begin at `starts`, and the last one ends there.
+/// # Errors
+/// [`Error::OutOfMemory`], [`Error::Cancelled`].
+pub(crate) fn summed_groups(
+    threads: &Threads,
+    op: &CompiledOp,
+    starts: &[usize],
+    values: Slice<'_>,
+    order: &[usize],
+) -> Result<Array> {
+    fold_groups(threads, op, starts, gathered(threads, "fold of repeats", values, order)?.slice())
+}
+
 /// x ⊕ y ⊕ … of each group of values, from the left; the groups begin at `starts`, and the last one ends there. ⊕ is on
 /// one type, and need have no identity.
 fn fold_groups(threads: &Threads, op: &CompiledOp, starts: &[usize], values: Slice<'_>) -> Result<Array> {

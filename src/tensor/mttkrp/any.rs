@@ -1,48 +1,75 @@
 //! Products over a semiring that is known at run time.
 
-use super::check_factors;
-use crate::algebra::Value;
-use crate::kernels::{CompiledRing, Entries, mttkrp_by_formula};
-use crate::par::{Threads, order_by};
-use crate::tensor::{Tensor, check_mode};
-use crate::{Dense, Error, Index, Result};
+use crate::algebra::{Array, Slice};
+use crate::kernels::{CompiledRing, Entries, Lists, mttkrp_by_formula};
+use crate::par::{Threads, note, order_by};
+use crate::tensor::{Places, check_mode};
+use crate::{Error, Index, Result};
 
 /// `V(i, r) = ⊕ x ⊗ A₁(i₁, r) ⊗ …` for `mode`, ⊗ from left to right in the order of the modes, ⊕ in the order in which
-/// the entries of a row come. The factor of `mode` is not read.
+/// the entries of a row come. Factors are row-major, of `rank` columns; that of `mode` is not read.
 /// # Errors
-/// [`Error::Dims`], [`Error::Shape`], [`Error::Argument`] as for the product by types; [`Error::Unsupported`] if the
-/// semiring is not on values of this type, or reads places; [`Error::Budget`], [`Error::OutOfMemory`],
-/// [`Error::Cancelled`].
-pub(crate) fn mttkrp_any<T: Value, I: Index>(
+/// [`Error::Dims`], [`Error::Argument`] as for the product by types; [`Error::Length`] if a factor has not a row for
+/// each index of its mode; [`Error::Unsupported`] if the semiring is not on values of this type, or reads places;
+/// [`Error::Budget`], [`Error::OutOfMemory`], [`Error::Cancelled`].
+pub(crate) fn mttkrp_any<I: Index>(
     threads: &Threads,
     ring: &CompiledRing,
-    x: &Tensor<T, I>,
-    factors: &[Dense<T>],
+    (places, x): (Places<'_, I>, Slice<'_>),
+    (factors, rank): (&[Slice<'_>], usize),
     mode: usize,
     budget: Option<u64>,
-) -> Result<Dense<T>> {
-    check_mode(x.order(), "mode", mode)?;
-    let rank = factors.iter().enumerate().find(|(m, _)| *m != mode).or(factors.iter().enumerate().next());
-    let rank = rank.map_or(0, |(_, f)| f.ncols());
-    let rows = x.dims()[mode];
-    check_factors(x.dims(), factors, mode, (rows, rank))?;
-    let own = rows as u128 * rank as u128 * size_of::<T>() as u128;
-    let bytes = own + x.nnz() as u128 * size_of::<I>() as u128 + (rows as u128 + 1) * size_of::<usize>() as u128;
+) -> Result<Array> {
+    check_any_factors((places.dims, rank), factors, x.ty(), mode)?;
+    let (rows, n) = (places.dims[mode], places.nnz());
+    let own = rows as u128 * rank as u128 * x.ty().size() as u128;
+    let bytes = own + n as u128 * size_of::<I>() as u128 + (rows as u128 + 1) * size_of::<usize>() as u128;
     if let Some(budget) = budget.filter(|&budget| bytes > budget.into()) {
         return Err(Error::Budget { what: "mttkrp", bytes, budget: budget.into() });
     }
     if !crate::par::enough(bytes) {
         return Err(Error::OutOfMemory { what: "mttkrp", bytes });
     }
-    if x.nnz() > I::MAX_LEN {
-        let (needed, max) = (x.nnz() as u128, I::MAX_LEN as u128);
+    if n > I::MAX_LEN {
+        let (needed, max) = (n as u128, I::MAX_LEN as u128);
         return Err(Error::IndexOverflow { what: "number of entries", needed, max });
     }
-    let (ptr, order) = order_by::<I, I>(threads, x.indices(mode), rows)?;
-    let others = || (0..x.order()).filter(|&m| m != mode);
-    let indices: Vec<&[I]> = others().map(|m| x.indices(m)).collect();
-    let values: Vec<&[T]> = others().map(|m| factors[m].values()).collect();
-    let entries = Entries { ptr: &ptr, order: &order, indices: &indices };
-    let v = mttkrp_by_formula(threads, ring, entries, x.values(), &values, rank)?;
-    Dense::new(rows, rank, v)
+    let (ptr, order) = order_by::<I, I>(threads, &places.indices[mode], rows)?;
+    let others = || (0..places.dims.len()).filter(|&m| m != mode);
+    let indices: Vec<&[I]> = others().map(|m| &places.indices[m][..]).collect();
+    let factors: Vec<Slice<'_>> = others().map(|m| factors[m]).collect();
+    note(|| {
+        "  a permutation of the entries, then ⊗ of blocks of columns and ⊕ of each: the semiring is known at run time"
+            .into()
+    });
+    let entries = Entries { ptr: &ptr, places: &Lists { order: &order, indices: &indices } };
+    mttkrp_by_formula(threads, ring, entries, x, &factors, rank)
+}
+
+/// Refuses factors that are not of this type, or have not `rank` columns and a row for each index of their modes.
+/// # Errors
+/// As [`mttkrp_any`].
+pub(crate) fn check_any_factors(
+    (dims, rank): (&[usize], usize),
+    factors: &[Slice<'_>],
+    ty: crate::algebra::Type,
+    mode: usize,
+) -> Result<()> {
+    check_mode(dims.len(), "mode", mode)?;
+    if factors.len() != dims.len() {
+        return Err(Error::Length { what: "factors", found: factors.len(), expected: dims.len() });
+    }
+    for (m, factor) in factors.iter().enumerate().filter(|(m, _)| *m != mode) {
+        if factor.ty() != ty {
+            let message = format!("values of the tensor are {ty}, those of factor {m} are {}", factor.ty());
+            return Err(Error::Argument { name: "factors", message });
+        }
+        let (needed, max) = (dims[m] as u128 * rank as u128, isize::MAX as u128);
+        let expected =
+            dims[m].checked_mul(rank).ok_or(Error::IndexOverflow { what: "values of a factor", needed, max })?;
+        if factor.len() != expected {
+            return Err(Error::Length { what: "values of a factor", found: factor.len(), expected });
+        }
+    }
+    Ok(())
 }

@@ -25,7 +25,7 @@ mod paper;
 mod rows;
 mod single;
 
-pub(crate) use any::mttkrp_any;
+pub(crate) use any::{check_any_factors, mttkrp_any};
 pub use choose::{Choice, Shape, Variant, choose};
 
 use form::Form;
@@ -110,9 +110,12 @@ impl<'x, T: Value, I: Index> Mttkrp<'x, T, I> {
             return Err(Error::IndexOverflow { what: "number of entries", needed, max });
         }
         // A copy of one mode is made in the time of some products: it does not pay for one.
-        let asked = asked.or(only.map(|_| Variant::Single));
+        let once = asked.is_none() && only.is_some();
         let shape = threads.install(|| Shape::of(&x, rank));
-        let choice = choose(&shape, asked, budget)?;
+        let mut choice = choose(&shape, if once { Some(Variant::Single) } else { asked }, budget)?;
+        if once {
+            choice.why = "a copy does not pay for one product".into();
+        }
         if !crate::par::enough(choice.bytes) {
             return Err(Error::OutOfMemory { what: "mttkrp", bytes: choice.bytes });
         }
@@ -191,20 +194,28 @@ impl<'x, T: Value, I: Index> Mttkrp<'x, T, I> {
     pub fn explain(&self) -> String {
         let mut text = format!("mttkrp: {}, {}; {} bytes kept\n", self.choice.variant, self.choice.why, self.bytes());
         for (n, mode) in self.modes.iter().enumerate() {
-            let how = match mode {
-                Mode::Absent => continue,
-                Mode::AsTheyCome { .. } => "entries as they come, a lock for each row".to_owned(),
-                Mode::Permuted { .. } => "a permutation".to_owned(),
-                Mode::Buffered { intervals } => format!("{} rows of stretches", single::buffer_rows(intervals)),
-                Mode::Copy(form) => match form.fibres() {
-                    Some(fibres) => format!("a copy with {fibres} fibres"),
-                    None => "a copy".to_owned(),
-                },
-                Mode::Grouped { group, .. } => format!("{} nodes shared", self.groups[*group].nodes()),
-            };
-            text += &format!("  {}: {how}\n", mode_name(n));
+            if !matches!(mode, Mode::Absent) {
+                text += &format!("  {}: {}\n", mode_name(n), self.of_mode(mode));
+            }
         }
         text
+    }
+    fn of_mode(&self, mode: &Mode<T, I>) -> String {
+        match mode {
+            Mode::Absent => "not prepared".to_owned(),
+            Mode::AsTheyCome { .. } => "entries as they come, a lock for each row".to_owned(),
+            Mode::Permuted { .. } => "a permutation".to_owned(),
+            Mode::Buffered { intervals } => format!("{} rows of stretches", single::buffer_rows(intervals)),
+            Mode::Copy(form) => match form.fibres() {
+                Some(fibres) => format!("a copy with {fibres} fibres"),
+                None => "a copy".to_owned(),
+            },
+            Mode::Grouped { group, .. } => format!("{} nodes shared", self.groups[*group].nodes()),
+        }
+    }
+    /// The variant and why it was taken, and how the mode is computed.
+    pub(crate) fn how(&self, mode: usize) -> String {
+        format!("{}, {}: {}", self.choice.variant, self.choice.why, self.of_mode(&self.modes[mode]))
     }
 
     /// `V` for `mode` into `out`. `kept` may be that of the mode before in a sweep through the modes in their order,
@@ -224,14 +235,29 @@ impl<'x, T: Value, I: Index> Mttkrp<'x, T, I> {
     ) -> Result<()> {
         check_mode(self.x.order(), "mode", mode)?;
         let rank = check_factors(self.x.dims(), factors, mode, out.shape())?;
+        let factors: Vec<&[T]> = factors.iter().map(Dense::values).collect();
+        self.product(threads, ring, (&factors, rank), mode, out.values_mut(), kept)
+    }
+
+    /// [`mttkrp_into`](Self::mttkrp_into) of row-major factors of `rank` columns, that have as many rows as their modes
+    /// are long, into a row for each index of `mode`, which is one of the tensor.
+    pub(crate) fn product<A: Arithmetic<T>>(
+        &self,
+        threads: &Threads,
+        ring: A,
+        (factors, rank): (&[&[T]], usize),
+        mode: usize,
+        out: &mut [T],
+        kept: &mut Kept<T>,
+    ) -> Result<()> {
         if rank == 0 {
             return Ok(());
         }
         if self.x.nnz() == 0 {
-            out.values_mut().fill(A::ZERO);
+            out.fill(A::ZERO);
             return Ok(());
         }
-        let of = |modes: &mut dyn Iterator<Item = usize>| modes.map(|m| factors[m].values()).collect::<Vec<_>>();
+        let of = |modes: &mut dyn Iterator<Item = usize>| modes.map(|m| factors[m]).collect::<Vec<_>>();
         let rest: Vec<usize> = (0..self.x.order()).filter(|&m| m != mode).collect();
         let all = of(&mut rest.iter().copied());
         let x = self.entries();
@@ -244,7 +270,7 @@ impl<'x, T: Value, I: Index> Mttkrp<'x, T, I> {
                 Err(Error::Argument { name: "mode", message })
             }
             Mode::AsTheyCome { tiny } => {
-                paper::locked(threads, ring, &through(None), rows, with(&all, rank), *tiny, out.values_mut())
+                paper::locked(threads, ring, &through(None), rows, with(&all, rank), *tiny, out)
             }
             Mode::Permuted { ptr, order } => {
                 let entries = through(Some(order));
@@ -253,7 +279,7 @@ impl<'x, T: Value, I: Index> Mttkrp<'x, T, I> {
                     ptr,
                     rank,
                     A::ZERO,
-                    out.values_mut(),
+                    out,
                     |a, b| ring.plus(a, b),
                     |stretch| {
                         fold(ring, &entries, with(&all, rank), stretch);
@@ -263,9 +289,9 @@ impl<'x, T: Value, I: Index> Mttkrp<'x, T, I> {
             Mode::Buffered { intervals } => {
                 kept.of = None;
                 let (entries, factors) = (through(None), with(&all, rank));
-                single::buffered(threads, ring, &entries, (rows, intervals), factors, &mut kept.rows, out.values_mut())
+                single::buffered(threads, ring, &entries, (rows, intervals), factors, &mut kept.rows, out)
             }
-            Mode::Copy(form) => form.fold(threads, ring, with(&all, rank), out.values_mut()),
+            Mode::Copy(form) => form.fold(threads, ring, with(&all, rank), out),
             Mode::Grouped { group, k } => {
                 let tree = &self.groups[*group];
                 if *k == 0 || kept.of != Some((*group, rank)) {
@@ -279,7 +305,7 @@ impl<'x, T: Value, I: Index> Mttkrp<'x, T, I> {
                     kept.of = Some((*group, rank));
                 }
                 let inside = of(&mut tree.modes.iter().copied().filter(|&m| m != mode));
-                tree.fold(threads, ring, *k, &kept.rows, with(&inside, rank), out.values_mut())
+                tree.fold(threads, ring, *k, &kept.rows, with(&inside, rank), out)
             }
         }
     }

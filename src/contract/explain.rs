@@ -1,0 +1,73 @@
+//! What a plan computes, in words.
+
+use super::einsum::{BATCH, Einsum};
+use super::plan::{Form, Loops, Plan, Product, Source, Step};
+use super::subscripts::name;
+
+impl Plan {
+    /// The contraction, the order of its pairs, the loops of each step and why, and how the result is cut: a line for
+    /// each. A step's numbers are those of one block of the result.
+    pub(crate) fn explain(&self) -> String {
+        let pairs: Vec<String> = self.path().iter().map(|(i, j)| format!("({i}, {j})")).collect();
+        let mut lines = vec![];
+        if pairs.len() > 1 {
+            lines.push(format!("  pairs {}: the cheapest order found", pairs.join(", ")));
+        }
+        lines.extend(self.steps.iter().map(|step| format!("  {}", self.of_step(step))));
+        if self.steps.is_empty() {
+            lines.push("  nothing: the result has no elements".into());
+        }
+        lines.push(match (self.planes, self.cut.index) {
+            (Some(planes), _) => {
+                format!("  blocks of {} of the {} values of the index without gaps", planes.width, planes.count)
+            }
+            (None, Some(index)) => {
+                let index = if index == BATCH { "the batch".into() } else { format!("'{}'", name(index)) };
+                format!("  {} blocks of {} values of {index}", self.cut.blocks(), self.cut.block)
+            }
+            (None, None) => "  one block".into(),
+        });
+        lines.join("\n")
+    }
+    fn of_step(&self, step: &Step) -> String {
+        let target = |step: &Step| match step.target {
+            Some(t) if self.between[t].once => format!("tensor {t}, once"),
+            Some(t) => format!("tensor {t}"),
+            None => "the result".into(),
+        };
+        let source = |source: Source| match source {
+            Source::Operand(k) => format!("operand {k}"),
+            Source::Between(t) => format!("tensor {t}"),
+        };
+        match &step.loops {
+            Loops::Product(p) => {
+                let (a, b) = (source(p.a.source), source(p.b.source));
+                format!("{a} and {b} to {}: {}", target(step), of_product(p))
+            }
+            Loops::Single(s) => format!("{} to {}: one operand, read once", source(s.a.source), target(step)),
+            Loops::Action(a) => format!("all to the result: a mass operator in {} directions", a.directions),
+        }
+    }
+}
+
+fn of_product(p: &Product) -> String {
+    let [l, m, n, k] = [p.l.len(), p.m.len(), p.n.len(), p.k.len()];
+    match p.form {
+        Form::Tiny(rows, follows) => {
+            let why = if follows { "one behind the other" } else { "apart" };
+            format!("{l} products of squares of {rows} rows in registers: row-major, {why}")
+        }
+        Form::Lanes(_) => format!("element by element along an index without gaps in all three, {l}×{m}×{n}×{k} times"),
+        Form::Matrices(packed) => {
+            let why = if packed { ", columns packed: they lie apart and are read for several rows" } else { "" };
+            format!("{l} products of matrices {m}×{k} and {k}×{n}{why}")
+        }
+    }
+}
+
+impl<T, V> Einsum<'_, T, V> {
+    /// Its expression.
+    pub(crate) fn text(&self) -> &str {
+        &self.subscripts.text
+    }
+}
