@@ -145,14 +145,14 @@ fn of_cp(e: Error) -> Fail {
 }
 
 /// CP by alternating least squares: the sum M of `rank` components λᵣ a₀ᵣ ∘ a₁ᵣ ∘ … that comes nearest to the tensor X,
-/// whose entries are at different places (sparring_tensor_summed), doubles or floats, which become doubles. Where components coincide, the solution of minimum
-/// norm is taken. `weights` has room for the `rank` weights λ, and `factors` the addresses of room for a factor for
-/// each mode, that of mode m with `dims[m]` · `rank` elements, row after row: column r holds a component of 2-norm 1.
-/// Components come by falling weight. `*fit` gets the figures. `options` may be NULL. On failure, weights and factors
-/// are as they were. What ran, and why, goes to `buffer` as for sparring_plan_explain (`capacity` 0 and `length` NULL:
-/// not wanted). The same bits for any number of threads, but for the variants A and B. On a GPU tensor and factors are
-/// sent there and stay until the end; it knows the variants C and COPIES, and where the tensor does not fit it is sent
-/// in parts.
+/// whose entries are at different places (sparring_tensor_summed), doubles or floats, which become doubles. Where
+/// components coincide, the solution of minimum norm is taken. `weights` has room for the `rank` weights λ, and
+/// `factors` the addresses of room for a factor for each mode, that of mode m with `dims[m]` · `rank` elements, row
+/// after row: column r holds a component of 2-norm 1. Components come by falling weight. `*fit` gets the figures.
+/// `options` may be NULL. On failure, weights and factors are as they were. What ran, and why, goes to `buffer` as for
+/// sparring_plan_explain (`capacity` 0 and `length` NULL: not wanted). The same bits for any number of threads, but for
+/// the variants A and B. On a GPU tensor and factors are sent there and stay until the end; it knows the variants C and
+/// COPIES, and where the tensor does not fit it is sent in parts.
 #[unsafe(no_mangle)]
 #[allow(clippy::too_many_arguments, reason = "arrays come with their lengths")]
 pub unsafe extern "C" fn sparring_cp_als(

@@ -112,13 +112,13 @@ unsafe fn computed(
 
 /// V = X₍ₙ₎ (⊙ₘ Aₘ), the matricized tensor times the Khatri–Rao product of all factors but that of `mode`, which is n:
 /// V(i, r) is the sum over the entries whose index in mode n is i of their value times Aₘ(iₘ, r) for each other mode m
-/// (bool: or, and). `factors` has the addresses of a factor for each mode, of values of the tensor's type, that of mode m
-/// with `dims[m]` · `rank` elements, row after row; the one of `mode` is not read and may be NULL. `variant` is a
+/// (bool: or, and). `factors` has the addresses of a factor for each mode, of values of the tensor's type, that of mode
+/// m with `dims[m]` · `rank` elements, row after row; the one of `mode` is not read and may be NULL. `variant` is a
 /// SparringMttkrpVariant; values that are no floats take SPARRING_MTTKRP_AUTO alone, and are a few times slower. `out`
-/// has room for `out_len` elements of the same type and gets `dims[mode]` · `rank`, row after row: if there is room for fewer, SPARRING_LENGTH before anything is computed. The same bits for any number of
-/// threads, but for the variants A and B. On a GPU tensor and factors, which are floats, are sent there, in as many
-/// parts as its memory asks for; it knows the variants C and COPIES. Several products of one tensor:
-/// sparring_mttkrp_new.
+/// has room for `out_len` elements of the same type and gets `dims[mode]` · `rank`, row after row: if there is room for
+/// fewer, SPARRING_LENGTH before anything is computed. The same bits for any number of threads, but for the variants A
+/// and B. On a GPU tensor and factors, which are floats, are sent there, in as many parts as its memory asks for; it
+/// knows the variants C and COPIES. Several products of one tensor: sparring_mttkrp_new.
 #[unsafe(no_mangle)]
 #[allow(clippy::too_many_arguments, reason = "arrays come with their lengths")]
 pub unsafe extern "C" fn sparring_mttkrp(
@@ -176,11 +176,12 @@ pub unsafe extern "C" fn sparring_mttkrp_with(
 }
 
 /// Prepares every mode of the tensor for products with factors of `rank` columns: copies or permutations of its
-/// entries, made once for any number of sparring_mttkrp_run. `variant` is a SparringMttkrpVariant. Nothing is prepared of
-/// values that are no floats, which take SPARRING_MTTKRP_AUTO alone. On a GPU the tensor is sent, sorted and kept there;
-/// it knows the variants C and COPIES, and where neither fits, the parts of the tensor are sent for each product. The
-/// memory budget of the device counts what is kept, and on the processor also the result of a product. Tensor and device may be freed afterwards: the plan keeps what it needs of
-/// them. `*mttkrp` gets the handle, NULL on failure; free it with sparring_mttkrp_free.
+/// entries, made once for any number of sparring_mttkrp_run. `variant` is a SparringMttkrpVariant. Nothing is prepared
+/// of values that are no floats, which take SPARRING_MTTKRP_AUTO alone. On a GPU the tensor is sent, sorted and kept
+/// there; it knows the variants C and COPIES, and where neither fits, the parts of the tensor are sent for each
+/// product. The memory budget of the device counts what is kept, and on the processor also the result of a product.
+/// Tensor and device may be freed afterwards: the plan keeps what it needs of them. `*mttkrp` gets the handle, NULL on
+/// failure; free it with sparring_mttkrp_free.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_mttkrp_new(
     device: *const SparringDevice,

@@ -152,10 +152,10 @@ fn read(
 }
 
 /// A tensor from a FROSTT file, compressed by gzip or not, read by the threads of `device` (of the processor, whatever
-/// the device is): a line an entry, an index from 1 for each mode and the value, as the nearest of `type`, a
-/// SparringType. An integer type takes whole numbers that it holds, below 2^53, and refuses others with their entry:
-/// SPARRING_UNSUPPORTED. Repeated entries are summed (bool: or). `options` may be NULL. `path` is UTF-8. `*tensor` gets
-/// the handle, NULL on failure; free it with sparring_tensor_free.
+/// the device is): a line an entry, an index from 1 for each mode and the value, a double that becomes the nearest of
+/// `type`, a SparringType. An integer type takes whole numbers that it holds, below 2^53, and refuses others with their
+/// entry: SPARRING_UNSUPPORTED. Repeated entries are summed (bool: or). `options` may be NULL. `path` is UTF-8.
+/// `*tensor` gets the handle, NULL on failure; free it with sparring_tensor_free.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_tensor_read(
     device: *const SparringDevice,
@@ -202,8 +202,9 @@ pub unsafe extern "C" fn sparring_tensor_read(
 /// Writes the tensor as a FROSTT file, compressed by gzip if `path` ends in ".gz", by the threads of `device`: the
 /// entries in their order. Reading it gives the same entries bit for bit, except that every NaN becomes the usual one;
 /// the lengths of the modes are not in the file, so where last slices are empty the reader is told (`dims` of
-/// SparringTensorReadOptions). Complex numbers are refused: SPARRING_UNSUPPORTED. It is written beside its place and takes it when it is complete: on failure, what was at
-/// `path` is as it was. `path` is UTF-8; `options` may be NULL, and do not ask for symmetry.
+/// SparringTensorReadOptions). Complex numbers are refused: SPARRING_UNSUPPORTED. It is written beside its place and
+/// takes it when it is complete: on failure, what was at `path` is as it was. `path` is UTF-8; `options` may be NULL,
+/// and do not ask for symmetry.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_tensor_write(
     device: *const SparringDevice,
@@ -233,8 +234,8 @@ pub unsafe extern "C" fn sparring_tensor_write(
 }
 
 /// The same tensor with entries at the same place summed, in their order, by the threads of `device`: sorted by their
-/// indices, the last mode fastest. Sums of integers wrap, and of bool it is or. `*summed` gets the handle of a new tensor, NULL on failure; free it with
-/// sparring_tensor_free.
+/// indices, the last mode fastest. Sums of integers wrap, and of bool it is or. `*summed` gets the handle of a new
+/// tensor, NULL on failure; free it with sparring_tensor_free.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_tensor_summed(
     device: *const SparringDevice,

@@ -340,7 +340,7 @@ fn every_function_names_the_argument_that_is_null() {
          || sparring_semiring_new(\"min_plus\", SPARRING_F64, SPARRING_F64, &ring)\n        \
          || sparring_index_new(cpu, \"manhattan\", m, NULL, &rows)\n        \
          || sparring_arrays_new(SPARRING_F64, 1, 1, 1, (void *)room[0], (void *)room[1], (void *)room[2], &arrays)\n        \
-         || sparring_tensor_from_coo(1, dims, (const uint64_t *const *)lists, x, 1, &t)\n        \
+         || sparring_tensor_from_coo(SPARRING_F64, 1, dims, (const uint64_t *const *)lists, x, 1, &t)\n        \
          || sparring_mttkrp_new(cpu, t, 1, SPARRING_MTTKRP_AUTO, &products)\n        \
          || sparring_einsum_plan_new(cpu, \"->\", \"plus_times\", SPARRING_F64, &none, 1, &none, &einsum)) return 1;\n\
          {calls}    return 0;\n}}\n"

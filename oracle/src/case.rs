@@ -37,8 +37,8 @@ pub enum Op {
         /// ⊕.⊗.
         ring: Ring,
     },
-    /// T = A ⊕.⊗ X of dense X and C: ⊕ over the entries of A(i, :), its identity where there are none. X and C have a value at
-    /// each place, and there is no mask.
+    /// T = A ⊕.⊗ X of dense X and C: ⊕ over the entries of A(i, :), its identity where there are none. X and C have a
+    /// value at each place, and there is no mask.
     Spmm {
         /// ⊕.⊗.
         ring: Ring,

@@ -96,8 +96,8 @@ impl<'a, A: Arithmetic<T>, T: Value> AskedEinsum<'a, A, T> {
     pub fn path(&self) -> Result<Vec<(usize, usize)>> {
         Ok(self.steps(&self.layout()?, None)?.path().to_vec())
     }
-    /// What is computed, as [`eval`](Self::eval) has it or the plan: the order of pairs, the loops of each step and why,
-    /// and how the result is cut, line by line.
+    /// What is computed, as [`eval`](Self::eval) has it or the plan: the order of pairs, the loops of each step and
+    /// why, and how the result is cut, line by line.
     /// ```
     /// use sparring::{Cpu, algebra::PlusTimes, contract::{Einsum, Layout, View}};
     /// let (x, layout) = ([1.0; 9], Layout::row_major(&[3, 3])?);

@@ -59,9 +59,9 @@ impl Machine {
     /// # Ok::<(), sparring::Error>(())
     /// ```
     /// # Errors
-    /// [`Error::Argument`] if there is no such mode, or factors are of another type than the tensor; [`Error::Length`] if
-    /// a factor has not a row for each index of its mode; [`Error::Unsupported`] if the semiring is not on values of this
-    /// type, if its ⊗ reads the place of an entry, and on a GPU; [`Error::Budget`], [`Error::OutOfMemory`],
+    /// [`Error::Argument`] if there is no such mode, or factors are of another type than the tensor; [`Error::Length`]
+    /// if a factor has not a row for each index of its mode; [`Error::Unsupported`] if the semiring is not on values of
+    /// this type, if its ⊗ reads the place of an entry, and on a GPU; [`Error::Budget`], [`Error::OutOfMemory`],
     /// [`Error::Cancelled`].
     pub fn mttkrp(
         &self,
@@ -203,8 +203,8 @@ impl MttkrpPlan {
     pub fn rank(&self) -> usize {
         self.rank
     }
-    /// V for `mode`, row-major; `factors` are row-major, one for each mode, and that of `mode` is not read. The same bits
-    /// for any number of threads, but for the variants A and B; variants differ by rounding.
+    /// V for `mode`, row-major; `factors` are row-major, one for each mode, and that of `mode` is not read. The same
+    /// bits for any number of threads, but for the variants A and B; variants differ by rounding.
     /// # Errors
     /// As [`Machine::mttkrp`]; [`Error::Argument`] if the plan was made for another mode only.
     pub fn eval(&self, factors: &[Slice<'_>], mode: usize) -> Result<Array> {

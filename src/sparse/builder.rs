@@ -158,8 +158,8 @@ impl<T: Value, I: Index> Builder<T, I> {
     }
     /// The entries as a list.
     /// # Errors
-    /// None for what [`push`](Self::push) has checked; [`Error::IndexOverflow`], [`Error::OutOfMemory`] for entries that
-    /// were collected.
+    /// None for what [`push`](Self::push) has checked; [`Error::IndexOverflow`], [`Error::OutOfMemory`] for entries
+    /// that were collected.
     pub fn into_coo(self) -> Result<Coo<T, I>> {
         self.check()?;
         Coo::new(self.nrows, self.ncols, self.rows, self.cols, self.values)

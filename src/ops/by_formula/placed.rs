@@ -82,7 +82,8 @@ pub(crate) fn fold_places(
     Ok(AnyVector::list(len, indices, fold_groups(threads, dup, &starts, values.slice())?))
 }
 
-/// The values in this order, x ⊕ y ⊕ … of each group of them; the groups begin at `starts`, and the last one ends there.
+/// The values in this order, x ⊕ y ⊕ … of each group of them; the groups begin at `starts`, and the last one ends
+/// there.
 /// # Errors
 /// [`Error::OutOfMemory`], [`Error::Cancelled`].
 pub(crate) fn summed_groups(
