@@ -4,9 +4,9 @@ use std::ops::Range;
 
 use super::blocks::fill;
 use super::by_formula::with_type;
-use crate::algebra::words::{from_words, values_mut, word};
-use crate::algebra::{Array, Number, SliceMut, Type, Value, Word};
-use crate::par::Threads;
+use crate::algebra::words::{from_words, values_mut, word, words};
+use crate::algebra::{Array, Number, Slice, SliceMut, Type, Value, Word};
+use crate::par::{Threads, collected};
 use crate::{Error, Result};
 
 /// Writes the results of a block: those of the range, over as many values that are there.
@@ -69,4 +69,27 @@ pub(crate) fn listed_any<X: Listing>(
         what: format!("{ty} entry by entry, by a formula"),
         why: "its loops are compiled for numbers; an operator of `op!` has loops of its own".into(),
     }))
+}
+
+/// What makes one array of several, by moves alone: compiled once for a size of value.
+///
+/// It is written for every type, so that all that it has are copies of the values that it is given.
+pub(crate) trait Joins {
+    /// What is found beside the values.
+    type Found;
+    /// The values of the arrays, moved.
+    fn join<T: Copy + Send + Sync>(&self, arrays: &[&[T]]) -> Result<(Self::Found, Vec<T>)>;
+}
+
+/// Joins arrays of one type; `None` for structs.
+/// # Errors
+/// [`Error::OutOfMemory`]; those of the work.
+pub(crate) fn joined_any<J: Joins>(arrays: &[Slice<'_>], joins: &J) -> Result<Option<(J::Found, Array)>> {
+    let Some(first) = arrays.first() else { return Ok(None) };
+    with_type!(first.ty(), T => {
+        let arrays = arrays.iter().map(|array| words(array.get::<T>().unwrap_or_default()));
+        let (found, made) = joins.join(&collected(arrays.len(), arrays, "arrays")?)?;
+        // SAFETY: they are copies of values of this type (`Joins`).
+        Ok(Some((found, Array::of(unsafe { from_words::<T>(made) }))))
+    }, Ok(None))
 }

@@ -34,7 +34,7 @@ mod two_steps;
 mod typed;
 mod vectors;
 
-pub(crate) use any::{Listing, Write, fill_any, listed_any};
+pub(crate) use any::{Joins, Listing, Write, fill_any, joined_any, listed_any};
 pub(crate) use blocks::{fill, fill_found, fill_words};
 pub(crate) use by_formula::{Operand, numeric_by_formula, refill_by_formula, with_type};
 pub(crate) use compiled::{CompiledMonoid, CompiledOp, CompiledRing};

@@ -512,6 +512,8 @@ impl<'a, T: Copy> Parts<'a, T> {
 
 /// Elements that a copy of a short row moves at once.
 const WINDOW: usize = 8;
+/// Elements of a row up to which it is copied by windows.
+const SHORT: usize = 64;
 
 /// The elements of one block that have not been written yet.
 #[derive(Debug)]
@@ -556,15 +558,19 @@ impl<'a, T: Copy> Slots<'a, T> {
         head.copy_from_slice(unsafe { &*(std::ptr::from_ref(xs) as *const [MaybeUninit<T>]) });
     }
     /// The next `n` elements: `f` of the first `n` of `xs`. A short row that has more behind it, in `xs` and here, is
-    /// made by moves of a fixed size; what they write too much is written again.
+    /// made by moves of a fixed size, one also for a row of none: rows of up to [`WINDOW`] elements take no branch that
+    /// depends on their length. Elements written beyond the row are written again by the next rows.
     /// # Panics
     /// If fewer are left, or `xs` is shorter.
     #[inline(always)]
     pub(crate) fn copy_row<S: Copy>(&mut self, xs: &[S], n: usize, f: impl Fn(S) -> T) {
-        if n <= WINDOW
-            && let (Some(to), Some(from)) = (self.free.first_chunk_mut::<WINDOW>(), xs.first_chunk::<WINDOW>())
+        let padded = if n <= WINDOW { WINDOW } else { n.min(SHORT).next_multiple_of(WINDOW) };
+        if n <= SHORT
+            && let (Some(to), Some(from)) = (self.free.get_mut(..padded), xs.get(..padded))
         {
-            to.iter_mut().zip(from).for_each(|(to, &x)| _ = to.write(f(x)));
+            for (to, from) in to.as_chunks_mut::<WINDOW>().0.iter_mut().zip(from.as_chunks::<WINDOW>().0) {
+                to.iter_mut().zip(from).for_each(|(to, &x)| _ = to.write(f(x)));
+            }
         } else {
             self.free[..n].iter_mut().zip(&xs[..n]).for_each(|(to, &x)| _ = to.write(f(x)));
         }

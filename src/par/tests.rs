@@ -135,13 +135,15 @@ fn an_error_gives_no_vector_and_leaves_valid_elements() {
 fn rows_are_copied_whatever_lies_behind_them() {
     let xs: Vec<u32> = (0..100).collect();
     for pool in pools() {
-        for lens in [vec![3, 0, 8, 1, 9, 2], vec![1; 20], vec![100, 7], vec![], vec![2, 2]] {
+        let short = [3, 0, 8, 1, 9, 2];
+        let longer = [17, 64, 0, 65, 24, 63, 8, 56, 33, 0, 0, 1];
+        for lens in [&short[..], &[1; 20], &[100, 7], &[], &[2, 2], &longer, &[0; 9], &[16, 60], &[60, 16]] {
             let total: usize = lens.iter().sum();
             let want: Vec<u64> = lens.iter().flat_map(|&n| xs[100 - n..].iter().map(|&x| u64::from(x) + 1)).collect();
             let ahead: Vec<u64> = lens.iter().flat_map(|&n| xs[..n].iter().map(|&x| u64::from(x) + 1)).collect();
             for (want, at_end) in [(want, true), (ahead, false)] {
                 let work = |(): &mut (), _: usize, slots: &mut Slots<'_, u64>| {
-                    for &n in &lens {
+                    for &n in lens {
                         slots.copy_row(if at_end { &xs[100 - n..] } else { &xs }, n, |x| u64::from(x) + 1);
                     }
                     assert!(catch_unwind(AssertUnwindSafe(|| slots.copy_row(&xs, 1, u64::from))).is_err());
