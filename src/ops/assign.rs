@@ -12,7 +12,7 @@ use crate::algebra::words::MovesTwo;
 use crate::kernels::fill_words;
 use crate::par::{Threads, filled};
 use crate::simd::RowUnion;
-use crate::sparse::IndexList;
+use crate::sparse::{Checked, IndexList};
 use crate::{Error, Index, Pattern, Result};
 
 /// A row that is not assigned.
@@ -21,7 +21,7 @@ const ABSENT: usize = usize::MAX;
 /// C without its entries in (I, J), and with those of A there, both only where the mask allows. All rows are sorted.
 ///
 /// Cost: O(m + nnz(C) + nnz(A) + entries of the mask in rows I), and O(n / 64 + |J|) unless J is a range; sorting rows
-/// of A where J is not sorted.
+/// of A where J is not sorted, and a number for each row of C where I is not.
 pub(super) struct AssignRows<'a, I: Index> {
     pub(super) threads: &'a Threads,
     pub(super) c: &'a Pattern<I>,
@@ -49,19 +49,18 @@ impl<I: Index> MovesTwo for AssignRows<'_, I> {
         of_rows.no_repeats("rows")?;
         to.no_repeats("cols")?;
         let (in_cols, in_order) = (Members::new(&to, n)?, to.is_sorted());
-        let mut source = filled(m, ABSENT, "rows of an assign")?;
-        (0..of_rows.len()).for_each(|p| source[of_rows.at(p)] = p);
+        let sources = Sources::new(&of_rows, m)?;
         let append = |block: Range<usize>, lens: &mut [usize], cols: &mut Vec<I>, values: &mut Vec<W>| {
             let len = |x: &Pattern<I>, i: usize| x.row(i).len();
             let most = c.row_ptr()[block.end] - c.row_ptr()[block.start]
-                + block.clone().filter(|i| source[*i] != ABSENT).map(|i| len(a, source[i])).sum::<usize>();
+                + sources.of(block.clone()).filter(|p| *p != ABSENT).map(|p| len(a, p)).sum::<usize>();
+            let of_block = sources.of(block.clone());
             if let (None, true, Some(&first)) = (mask, in_order, of_c.first().or(of_a.first())) {
                 stretch(cols, most, I::default(), "a block of rows")?;
                 stretch(values, most, first, "a block of rows")?;
                 let mut rows = Rows { c: (c, of_c), to: (cols, values), n: 0, kept: (Vec::new(), Vec::new()), first };
                 let (mut union, mut new, mut done) = (RowUnion::new::<I>(), Vec::new(), block.start);
-                for (i, len) in block.clone().zip(lens) {
-                    let p = source[i];
+                for ((i, p), len) in block.clone().zip(of_block).zip(lens) {
                     if p == ABSENT {
                         *len = c.row(i).len();
                         continue;
@@ -82,10 +81,9 @@ impl<I: Index> MovesTwo for AssignRows<'_, I> {
             room(cols, most, "a block of rows")?;
             room(values, most, "a block of rows")?;
             let mut new: Vec<(I, W)> = Vec::new();
-            for (i, len) in block.zip(lens) {
+            for ((i, p), len) in block.zip(of_block).zip(lens) {
                 let before = cols.len();
                 let (js, xs) = (c.row(i), &of_c[c.row_ptr()[i]..c.row_ptr()[i + 1]]);
-                let p = source[i];
                 if p == ABSENT {
                     cols.extend_from_slice(js);
                     values.extend_from_slice(xs);
@@ -134,6 +132,47 @@ impl<I: Index> MovesTwo for AssignRows<'_, I> {
         let most = c.nnz().saturating_add(a.nnz());
         let (row_ptr, cols, values) = append_rows(threads, "assign", &blocks(m, &work)?, most, &append)?;
         Ok((Pattern::from_parts(m, n, row_ptr, cols, true), values))
+    }
+}
+
+/// Which row of A each row of C is assigned.
+struct Sources<'a> {
+    rows: &'a Checked<'a>,
+    /// For all rows of C, unless the list is sorted.
+    table: Option<Vec<usize>>,
+}
+
+impl<'a> Sources<'a> {
+    /// Of a list without repeats, for a matrix of `m` rows.
+    fn new(rows: &'a Checked<'a>, m: usize) -> Result<Self> {
+        let mut table = None;
+        if !rows.is_sorted() {
+            let mut source = filled(m, ABSENT, "rows of an assign")?;
+            (0..rows.len()).for_each(|p| source[rows.at(p)] = p);
+            table = Some(source);
+        }
+        Ok(Self { rows, table })
+    }
+    /// Those of some rows, in order; [`ABSENT`] for a row that is not assigned.
+    fn of(&self, block: Range<usize>) -> impl Iterator<Item = usize> {
+        let Self { rows, table } = self;
+        let (mut next, mut end) = (0, if table.is_some() { 0 } else { rows.len() });
+        while next < end {
+            let middle = next.midpoint(end);
+            if rows.at(middle) < block.start {
+                next = middle + 1;
+            } else {
+                end = middle;
+            }
+        }
+        block.map(move |i| match table {
+            Some(table) => table[i],
+            None if next < rows.len() && rows.at(next) == i => {
+                next += 1;
+                next - 1
+            }
+            None => ABSENT,
+        })
     }
 }
 
@@ -246,5 +285,33 @@ impl<I: Index> Allowed<'_, I> {
             self.at += 1;
         }
         (row.get(self.at) == Some(&j)) != complement
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Lists in order and not, of every kind, looked up by blocks that begin anywhere.
+    #[test]
+    fn each_row_finds_its_source() {
+        let lists: [IndexList; 8] = [
+            IndexList::all(),
+            (3..17).into(),
+            (5..5).into(),
+            IndexList::strided(1, 4, 5),
+            IndexList::strided(19, -3, 6),
+            vec![0, 4, 5, 19].into(),
+            vec![7, 2, 11].into(),
+            vec![19].into(),
+        ];
+        for list in &lists {
+            let rows = list.check("rows", 20).unwrap();
+            let sources = Sources::new(&rows, 20).unwrap();
+            for block in [0..20, 0..1, 3..9, 7..7, 19..20, 4..20] {
+                let want = block.clone().map(|i| (0..rows.len()).find(|&p| rows.at(p) == i).unwrap_or(ABSENT));
+                assert!(sources.of(block.clone()).eq(want), "{list:?}, {block:?}");
+            }
+        }
     }
 }
