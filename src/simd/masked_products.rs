@@ -163,7 +163,7 @@ mod v4 {
     /// As [`MaskedProducts::keep`].
     /// # Safety
     /// The processor must have AVX-512, and `cols` be valid for so many columns.
-    #[target_feature(enable = "avx512f")]
+    #[target_feature(enable = "avx512f,popcnt")]
     #[inline]
     pub(super) unsafe fn keep(list: &mut MaskedProducts, (cols, slots): (*const u32, usize)) {
         let (none, one) = (_mm512_set1_epi32(NONE as i32), _mm512_set1_epi32(1));
@@ -199,7 +199,7 @@ mod v4 {
     /// # Safety
     /// The processor must have AVX-512; `js` be valid for so many columns, for which and 16 more there is room; the
     /// table not empty, and of no more than 2³¹ slots.
-    #[target_feature(enable = "avx512f")]
+    #[target_feature(enable = "avx512f,popcnt")]
     #[inline]
     pub(super) unsafe fn add(list: &mut MaskedProducts, p: u32, q: u32, (js, len): (*const u32, usize), table: &[u32]) {
         let iota = _mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);

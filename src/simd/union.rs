@@ -111,6 +111,15 @@ impl RowUnion {
             };
             return;
         }
+        #[cfg(target_arch = "x86_64")]
+        if self.by == Registers::Eight {
+            // SAFETY: the processor has AVX2 and `I` is `u32`; there is room for the places of all, and 32 more.
+            self.len = unsafe {
+                let (ja, jb) = ((ja.as_ptr().cast(), ja.len()), (jb.as_ptr().cast(), jb.len()));
+                v3::places(ja, jb, self.len, of_a.as_mut_ptr(), of_b.as_mut_ptr())
+            };
+            return;
+        }
         let (mut p, mut q, mut n) = (0, 0, self.len as u32);
         while p < ja.len() && q < jb.len() {
             let (j, k) = (ja[p], jb[q]);
@@ -141,19 +150,87 @@ pub(crate) fn parts<I: Index>(ja: &[I], jb: &[I], most: usize) -> (usize, usize)
 }
 
 #[cfg(target_arch = "x86_64")]
+mod v3 {
+    use super::COMMON;
+    use std::arch::x86_64::{
+        _mm256_add_epi32, _mm256_andnot_si256, _mm256_castsi256_ps, _mm256_cmpeq_epi32, _mm256_cmpgt_epi32,
+        _mm256_maskload_epi32, _mm256_movemask_ps, _mm256_set1_epi32, _mm256_setr_epi32, _mm256_storeu_si256,
+        _mm256_sub_epi32, _mm256_xor_si256,
+    };
+
+    /// As [`super::RowUnion::append`], from place `first` on: each column of B is compared with eight of A at once. Those
+    /// behind it come one place later if A lacks it.
+    /// # Safety
+    /// The processor must have AVX2 and POPCNT; the rows be valid for so many columns, `pa` and `pb` for as many places
+    /// and 7 more.
+    #[target_feature(enable = "avx2,popcnt")]
+    pub(super) unsafe fn places(
+        (ja, len_a): (*const u32, usize),
+        (jb, len_b): (*const u32, usize),
+        first: usize,
+        pa: *mut u32,
+        pb: *mut u32,
+    ) -> usize {
+        let iota = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
+        // Columns are compared as signed numbers of the same order.
+        let sign = _mm256_set1_epi32(i32::MIN);
+        let (mut p, mut q, mut n) = (0, 0, first as u32);
+        while p < len_a {
+            let here = (len_a - p).min(8);
+            let lanes = (1_u32 << here) - 1;
+            // SAFETY: lanes that are masked out are not read; p + here − 1 < len_a.
+            let (eight, last) = unsafe {
+                let mask = _mm256_cmpgt_epi32(_mm256_set1_epi32(here as i32), iota);
+                (_mm256_maskload_epi32(ja.add(p).cast(), mask), ja.add(p + here - 1).read())
+            };
+            let eight = _mm256_xor_si256(eight, sign);
+            let mut places = _mm256_add_epi32(iota, _mm256_set1_epi32(n as i32));
+            let mut new = 0;
+            while q < len_b {
+                // SAFETY: q < len_b.
+                let k = unsafe { jb.add(q).read() };
+                if k > last {
+                    break;
+                }
+                let k = _mm256_set1_epi32((k as i32) ^ i32::MIN);
+                let (behind, equal) = (_mm256_cmpgt_epi32(eight, k), _mm256_cmpeq_epi32(eight, k));
+                let bits = |x| _mm256_movemask_ps(_mm256_castsi256_ps(x)) as u32 & lanes;
+                let common = bits(equal) != 0;
+                let before = here as u32 - bits(behind).count_ones() - u32::from(common);
+                // SAFETY: as above.
+                unsafe { pb.add(q).write((n + before + new) | if common { COMMON } else { 0 }) };
+                let stay = _mm256_set1_epi32(-i32::from(common));
+                places = _mm256_sub_epi32(places, _mm256_andnot_si256(stay, behind));
+                new += 1 - u32::from(common);
+                q += 1;
+            }
+            // SAFETY: p + 8 ≤ len_a + 7.
+            unsafe { _mm256_storeu_si256(pa.add(p).cast(), places) };
+            p += here;
+            n += here as u32 + new;
+        }
+        while q < len_b {
+            // SAFETY: q < len_b.
+            unsafe { pb.add(q).write(n) };
+            (q, n) = (q + 1, n + 1);
+        }
+        n as usize
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
 mod v4 {
     use super::COMMON;
     use std::arch::x86_64::{
-        _mm512_add_epi32, _mm512_cmpeq_epu32_mask, _mm512_mask_cmplt_epu32_mask, _mm512_maskz_compress_epi32,
+        _mm512_add_epi32, _mm512_cmpeq_epu32_mask, _mm512_mask_add_epi32, _mm512_mask_cmpgt_epu32_mask,
         _mm512_maskz_loadu_epi32, _mm512_set_epi32, _mm512_set1_epi32, _mm512_storeu_si512,
     };
 
-    /// As [`super::RowUnion::append`], from place `first` on: each column of B is compared with sixteen of A at once,
-    /// which says how many come before it.
+    /// As [`super::v3::places`], sixteen of A at once.
     /// # Safety
-    /// The processor must have AVX-512; the rows be valid for so many columns, `pa` and `pb` for as many places and 32
+    /// The processor must have AVX-512; the rows be valid for so many columns, `pa` and `pb` for as many places and 15
     /// more.
-    #[target_feature(enable = "avx512f")]
+    #[target_feature(enable = "avx512f,popcnt")]
     pub(super) unsafe fn places(
         (ja, len_a): (*const u32, usize),
         (jb, len_b): (*const u32, usize),
@@ -162,16 +239,16 @@ mod v4 {
         pb: *mut u32,
     ) -> usize {
         let iota = _mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
-        let high = _mm512_add_epi32(iota, _mm512_set1_epi32(16));
+        let one = _mm512_set1_epi32(1);
         let (mut p, mut q, mut n) = (0, 0, first as u32);
         while p < len_a {
-            let mut here = (len_a - p).min(16);
-            let lanes = if here == 16 { u16::MAX } else { (1 << here) - 1 };
+            let here = (len_a - p).min(16);
+            let lanes = ((1_u32 << here) - 1) as u16;
             // SAFETY: lanes that are masked out are not read; p + here − 1 < len_a.
             let (sixteen, last) =
                 unsafe { (_mm512_maskz_loadu_epi32(lanes, ja.add(p).cast()), ja.add(p + here - 1).read()) };
-            // Places from `n` on that B alone has; `new` of them.
-            let (mut only, mut new) = (0_u32, 0);
+            let mut places = _mm512_add_epi32(iota, _mm512_set1_epi32(n as i32));
+            let mut new = 0;
             while q < len_b {
                 // SAFETY: q < len_b.
                 let k = unsafe { jb.add(q).read() };
@@ -179,29 +256,18 @@ mod v4 {
                     break;
                 }
                 let k = _mm512_set1_epi32(k as i32);
-                let before = _mm512_mask_cmplt_epu32_mask(lanes, sixteen, k).count_ones();
-                if new == 16 {
-                    // No more fit the masks: the rest is for the next sixteen, which begin behind what is known.
-                    here = before as usize;
-                    break;
-                }
+                let behind = _mm512_mask_cmpgt_epu32_mask(lanes, sixteen, k);
                 let common = _mm512_cmpeq_epu32_mask(sixteen, k) & lanes != 0;
-                let place = before + new;
+                let before = here as u32 - behind.count_ones() - u32::from(common);
                 // SAFETY: as above.
-                unsafe { pb.add(q).write((n + place) | if common { COMMON } else { 0 }) };
-                only |= u32::from(!common) << place;
+                unsafe { pb.add(q).write((n + before + new) | if common { COMMON } else { 0 }) };
+                let shifted = if common { 0 } else { behind };
+                places = _mm512_mask_add_epi32(places, shifted, places, one);
                 new += u32::from(!common);
                 q += 1;
             }
-            let places = !only;
-            let at = _mm512_set1_epi32(n as i32);
-            // SAFETY: at most p + 32 places are written, of len_a + 32.
-            unsafe {
-                let low = _mm512_add_epi32(_mm512_maskz_compress_epi32(places as u16, iota), at);
-                _mm512_storeu_si512(pa.add(p).cast(), low);
-                let high = _mm512_add_epi32(_mm512_maskz_compress_epi32((places >> 16) as u16, high), at);
-                _mm512_storeu_si512(pa.add(p + (places as u16).count_ones() as usize).cast(), high);
-            }
+            // SAFETY: p + 16 ≤ len_a + 15.
+            unsafe { _mm512_storeu_si512(pa.add(p).cast(), places) };
             p += here;
             n += here as u32 + new;
         }
@@ -261,6 +327,9 @@ mod tests {
             assert_eq!((cols[0], values[0]), (last[0], 3));
         }
         check::<u32>(Registers::new::<u32>());
+        if Registers::new::<u32>() == Registers::Sixteen {
+            check::<u32>(Registers::Eight);
+        }
         check::<u32>(Registers::None);
         check::<u64>(Registers::new::<u64>());
     }
