@@ -15,6 +15,10 @@ use crate::{Index, Pattern, Result};
 
 /// Rows of X of fewer columns gather in a buffer, so that ⊗ and ⊕ are worth their calls.
 const LONG: usize = 16;
+/// Columns whose sums stay in registers: of eight columns a product takes 0.5 to 0.8 of the time.
+const LANES: usize = 8;
+/// Columns up to which a row of A is read once for each [`LANES`] of them.
+const WIDE: usize = 4 * LANES;
 
 /// `y(i, j)` ⊕= A(i, k) ⊗ X(k, j) over the entries of some rows of A, in the order in which they are stored; `y` and X
 /// have `n` columns.
@@ -28,6 +32,9 @@ pub(crate) fn spmm_rows<R: Semiring, I: Index>(
     y: &mut [Out<R>],
 ) {
     let (add, mul) = (ring.add(), ring.mul());
+    if n.is_multiple_of(LANES) && n <= WIDE {
+        return dispatch(|| lanes_of_rows(ring, (a, values), (x, n), rows, y));
+    }
     dispatch(|| {
         for (i, y) in rows.zip(y.chunks_exact_mut(n)) {
             let entries = a.row_ptr()[i]..a.row_ptr()[i + 1];
@@ -39,6 +46,32 @@ pub(crate) fn spmm_rows<R: Semiring, I: Index>(
             }
         }
     });
+}
+
+/// [`spmm_rows`] of a multiple of [`LANES`] columns: so many sums stay in registers while a row of A is read.
+#[inline(always)]
+fn lanes_of_rows<R: Semiring, I: Index>(
+    ring: R,
+    (a, values): (&Pattern<I>, &[Lhs<R>]),
+    (x, n): (&[Rhs<R>], usize),
+    rows: Range<usize>,
+    y: &mut [Out<R>],
+) {
+    let (add, mul) = (ring.add(), ring.mul());
+    for (i, y) in rows.zip(y.chunks_exact_mut(n)) {
+        let (js, values) = (a.row(i), &values[a.row_ptr()[i]..a.row_ptr()[i + 1]]);
+        for (c, y) in y.as_chunks_mut::<LANES>().0.iter_mut().enumerate() {
+            let (mut sums, first) = (*y, c * LANES);
+            for (k, &value) in js.iter().zip(values) {
+                let xs: &[_; LANES] = x[k.get() * n + first..].first_chunk().expect("a row of X has n values");
+                for (l, (sum, &x)) in sums.iter_mut().zip(xs).enumerate() {
+                    let at = At { i: V(i as u64), k: V(k.get() as u64), j: V((first + l) as u64) };
+                    *sum = add.apply::<Host>(V(*sum), mul.mul::<Host>(V(value), V(x), at)).0;
+                }
+            }
+            *y = sums;
+        }
+    }
 }
 
 /// The values of Y over a semiring that is known at run time, row after row; rows of A without entries give the

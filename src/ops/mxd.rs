@@ -36,3 +36,35 @@ pub(crate) fn mxd<R: Semiring, I: Index>(
     })?;
     Dense::new(m, n, values)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::algebra::{Plus, PlusTimes, Ring, SecondJ};
+
+    /// Widths with and without loops of their own: the bits of one column after the other; a ⊗ that reads its column.
+    #[test]
+    fn each_width_has_the_bits_of_its_columns() {
+        let lens = [0, 3, 1, 0, 40, 8, 2];
+        let ptr = std::iter::once(0).chain(lens.iter().scan(0, |end, len| {
+            *end += len;
+            Some(*end)
+        }));
+        let cols: Vec<u32> = lens.iter().flat_map(|&len| (0..len).map(move |p| (p * 40 / len) as u32)).collect();
+        let values = (0..cols.len()).map(|p| 1.0 / (p + 3) as f64).collect();
+        let a = Csr::<f64>::new(lens.len(), 40, ptr.collect(), cols, values).unwrap();
+        let threads = &Threads::new(2).unwrap();
+        for n in [1, 7, 8, 9, 16, 24, 32, 40] {
+            let x = Dense::new(40, n, (0..40 * n).map(|p| 1.0 / (p % 97 + 1) as f64).collect()).unwrap();
+            let y = mxd(threads, PlusTimes::<f64>::default(), &a, &x).unwrap();
+            let sums = mxd(threads, Ring::<Plus<i64>, SecondJ<f64, f64, i64>>::default(), &a, &x).unwrap();
+            for j in 0..n {
+                let column = |y: &Dense<f64>| y.values().iter().skip(j).step_by(n).copied().collect::<Vec<_>>();
+                let of_x = Dense::new(40, 1, column(&x)).unwrap();
+                let want = mxd(threads, PlusTimes::<f64>::default(), &a, &of_x).unwrap();
+                assert_eq!(column(&y), want.values(), "column {j} of {n}");
+                assert!((0..lens.len()).all(|i| sums.values()[i * n + j] == (lens[i] * j) as i64));
+            }
+        }
+    }
+}
