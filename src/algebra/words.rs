@@ -513,6 +513,33 @@ impl<'a> SliceMut<'a> {
             }
         });
     }
+    /// Writes the values of rows of a Kronecker product: `from` has, [`Tile::STRIDE`] apart, the products of a
+    /// block of A by each entry of B, whose rows are `of_b`; each part of a row of A goes to its places behind all rows of B.
+    /// # Panics
+    /// If the types differ, or there are no such values.
+    #[inline]
+    pub(crate) fn spread(&mut self, from: &Slice<'_>, of_b: &[Range<usize>], parts: impl Iterator<Item = Tile>) {
+        let (n, stride) = (of_b.last().map_or(0, |row| row.end), Tile::STRIDE);
+        assert!(self.ty == from.ty, "{} from {}", self.ty, from.ty);
+        assert!(of_b.iter().all(|row| row.start <= row.end && row.end <= n) && n <= from.len / stride);
+        by_size!(self.ty.size(), size => for Tile { to, len, start, at, n: count } in parts {
+            let is_there = count <= stride && at <= stride - count && count <= len && start <= len - count;
+            let fits = len.checked_mul(n).is_some_and(|all| all <= self.len && to <= self.len - all);
+            assert!(is_there && fits, "{n} times {len} values from {to} on of {}, {at} + {count} of {stride}", self.len);
+            for row in of_b {
+                let first = to + len * row.start + start * row.len();
+                for m in 0..count {
+                    for l in 0..row.len() {
+                        let (p, q) = (first + m * row.len() + l, (row.start + l) * stride + at + m);
+                        // SAFETY: as for `gather`: 1. p < to + len · (row.start + row.len()) ≤ to + len · n ≤ len of self,
+                        // since start + m < len and l < row.len(); 2. q < (row.start + l + 1) · stride ≤ n · stride, since
+                        // at + m < stride.
+                        unsafe { copy_value(from.at.add(q * size), self.at.add(p * size), size) };
+                    }
+                }
+            }
+        });
+    }
     /// Replaces value `to` by `from[at]`, for each pair (to, at).
     /// # Panics
     /// If the types differ, or there is no such value.
@@ -541,6 +568,20 @@ impl<'a> SliceMut<'a> {
     pub(crate) fn strided(&mut self) -> StridedMut<'_> {
         StridedMut { ty: self.ty, at: self.at, step: self.ty.size(), len: self.len, of: PhantomData }
     }
+}
+
+/// Values `start..start + n` of a row of A of `len`, which are number `at` and so on of a block, and the place of the first
+/// product of the row.
+pub(crate) struct Tile {
+    pub(crate) to: usize,
+    pub(crate) len: usize,
+    pub(crate) start: usize,
+    pub(crate) at: usize,
+    pub(crate) n: usize,
+}
+impl Tile {
+    /// Products of a block of A by one entry of B.
+    pub(crate) const STRIDE: usize = 128;
 }
 
 /// Values that lie a step apart, to be replaced.
@@ -868,6 +909,40 @@ mod tests {
     #[should_panic(expected = "value 0 of 2, 10 times")]
     fn values_are_not_repeated_beyond_the_end() {
         SliceMut::of(&mut [0u8; 9]).repeat_each(&Slice::of(&[1u8, 2]), [(0, 10)].into_iter());
+    }
+
+    /// A row of three values, two of them in the block, and one of one, by rows of two entries, of none and of one.
+    #[test]
+    fn products_are_spread() {
+        let from: Vec<u16> = (0..3).flat_map(|q| (0..Tile::STRIDE as u16).map(move |p| 1000 * q + p)).collect();
+        let structs: Vec<Padded> = from.iter().map(|&x| Padded { x: f64::from(x), y: 1 }).collect();
+        let (of_b, last) = ([0..2, 2..2, 2..3], Tile::STRIDE - 1);
+        let parts = || {
+            let rows = [(0, 3, 1, 0, 2), (9, 1, 0, last, 1), (12, 0, 0, 0, 0), (5, 2, 2, 9, 0)];
+            rows.into_iter().map(|(to, len, start, at, n)| Tile { to, len, start, at, n })
+        };
+        let end = last as u16;
+        let want = [9, 9, 0, 1000, 1, 1001, 9, 2000, 2001, end, 1000 + end, 2000 + end];
+        let mut to = vec![9; 12];
+        SliceMut::of(&mut to).spread(&Slice::of(&from), &of_b, parts());
+        assert_eq!(to, want);
+        let mut to = vec![structs[9]; 12];
+        SliceMut::of(&mut to).spread(&Slice::of(&structs), &of_b, parts());
+        assert!(to.iter().map(|s| s.x as u16).eq(want));
+    }
+
+    #[test]
+    #[should_panic(expected = "2 times 3 values from 4 on of 9")]
+    fn products_are_not_spread_beyond_the_end() {
+        let part = Tile { to: 4, len: 3, start: 0, at: 0, n: 1 };
+        SliceMut::of(&mut [0u8; 9]).spread(&Slice::of(&[0u8; 2 * Tile::STRIDE]), &[0..2], [part].into_iter());
+    }
+
+    #[test]
+    #[should_panic(expected = "1 times 3 values from 0 on of 9")]
+    fn products_that_are_not_there_are_not_spread() {
+        let part = Tile { to: 0, len: 3, start: 2, at: 0, n: 2 };
+        SliceMut::of(&mut [0u8; 9]).spread(&Slice::of(&[0u8; Tile::STRIDE]), &[0..1], [part].into_iter());
     }
 
     #[test]

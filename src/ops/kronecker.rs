@@ -5,18 +5,22 @@
 //! 2.1, §4.3.12 (`GrB_kronecker`).
 
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use super::blocks::{blocks, row_blocks};
 use super::by_formula::OfTwo;
+use crate::algebra::words::Tile;
 use crate::algebra::{Array, BinaryOp, Host, V};
 use crate::kernels::{BLOCK, CompiledOp, Operand, fill, fill_any};
-use crate::par::{Fresh, Slots, Threads, collected};
+use crate::par::{Fresh, Slots, Threads, collected, reserved};
 use crate::{Csr, Error, Index, Pattern, Result};
 
 const NAME: &str = "kronecker";
 /// Entries of a row of B from which on it is multiplied where it stands; those of shorter rows are gathered.
 const LONG: usize = 32;
+/// Entries of B up to which a block of A is multiplied by each of them in turn.
+const FEW: usize = 16;
+const _: () = assert!(BLOCK == Tile::STRIDE);
 
 /// `C(i·p + k, j·q + l) = A(i, j) ∘ B(k, l)` for each entry of A and each of B.
 ///
@@ -85,6 +89,9 @@ pub(crate) fn kronecker_by_formula(
 ) -> Result<(Arc<Pattern>, Array)> {
     let of = OfTwo::new(op, a.values, b.values)?;
     let c = pattern(threads, a.pattern, b.pattern)?;
+    if (1..=FEW).contains(&b.values.len()) {
+        return Ok((Arc::new(c), with_few(threads, op, a, b)?));
+    }
     let values = fill_any(op.ty(), threads, NAME, &row_blocks(&c)?, &|r| c.row_ptr()[r], &|rows, z| {
         let (mut positions, mut n, mut at) = ([(0, 0); BLOCK], 0, 0);
         each_row(a.pattern, b.pattern, rows, |of_a, of_b| {
@@ -109,6 +116,72 @@ pub(crate) fn kronecker_by_formula(
         of.meet(&positions[..n], &mut z.part(at..at + n));
     })?;
     Ok((Arc::new(c), values))
+}
+
+/// The values where B has few entries: a block of A's is multiplied by one entry of B after the other, and the products
+/// go to their places in the rows of C.
+fn with_few(threads: &Threads, op: &CompiledOp, a: Operand<'_>, b: Operand<'_>) -> Result<Array> {
+    let of = OfTwo::new(op, a.values, b.values)?;
+    let (of_a, of_b, n) = (a.pattern.row_ptr(), b.pattern.row_ptr(), b.values.len());
+    let rows = blocks(a.pattern.nrows(), &|i| (of_a[i] * n + i * b.pattern.nrows()) as u64)?;
+    let rows_of_b = (0..b.pattern.nrows()).map(|k| of_b[k]..of_b[k + 1]).filter(|row| !row.is_empty());
+    let rows_of_b = collected(n, rows_of_b, "rows")?;
+    let mut rooms = reserved(threads.workers(rows.len()), "products")?;
+    for _ in 0..threads.workers(rows.len()) {
+        rooms.push(Array::zeros(op.ty(), n * BLOCK)?);
+    }
+    let rooms = Mutex::new(rooms);
+    let rooms = || rooms.lock().unwrap_or_else(PoisonError::into_inner);
+    fill_any(op.ty(), threads, NAME, &rows, &|i| of_a[i] * n, &|rows, z| {
+        let (start, end) = (of_a[rows.start], of_a[rows.end]);
+        let Some(mut products) = rooms().pop() else { unreachable!("each thread has room for products") };
+        let mut first_row = rows.start;
+        for first in (start..end).step_by(BLOCK) {
+            let block = first..end.min(first + BLOCK);
+            for q in 0..n {
+                let to = q * BLOCK..q * BLOCK + block.len();
+                of.each_with(block.clone(), q, &mut products.slice_mut().part(to));
+            }
+            while of_a[first_row + 1] <= first {
+                first_row += 1;
+            }
+            let rows = (first_row..rows.end).take_while(|&i| of_a[i] < block.end);
+            let parts = rows.filter(|&i| of_a[i] < of_a[i + 1]).map(|i| {
+                let row = of_a[i]..of_a[i + 1];
+                let part = row.start.max(first)..row.end.min(block.end);
+                Tile {
+                    to: (row.start - start) * n,
+                    len: row.len(),
+                    start: part.start - row.start,
+                    at: part.start - first,
+                    n: part.len(),
+                }
+            });
+            z.spread(&products.slice(), &rows_of_b, parts);
+        }
+        rooms().push(products);
+    })
+}
+
+/// Writes the columns of a row of C: for each column of A those of the row of B.
+#[inline(always)]
+fn columns<I: Index>(to: &mut [I], of_a: &[I], of_b: &[I], width: usize) {
+    #[inline(always)]
+    fn fixed<const N: usize, I: Index>(to: &mut [I], of_a: &[I], of_b: [I; N], width: usize) {
+        for (to, j) in to.as_chunks_mut::<N>().0.iter_mut().zip(of_a) {
+            *to = of_b.map(|l| I::cast(j.get() * width + l.get()));
+        }
+    }
+    match *of_b {
+        [k] => fixed(to, of_a, [k], width),
+        [k, l] => fixed(to, of_a, [k, l], width),
+        [k, l, m] => fixed(to, of_a, [k, l, m], width),
+        _ => {
+            for (to, j) in to.chunks_exact_mut(of_b.len().max(1)).zip(of_a) {
+                to.iter_mut().zip(of_b).for_each(|(to, l)| *to = I::cast(j.get() * width + l.get()));
+            }
+        }
+    }
 }
 
 /// Where C has entries.
@@ -139,13 +212,11 @@ fn pattern<I: Index>(threads: &Threads, a: &Pattern<I>, b: &Pattern<I>) -> Resul
         start,
         || Ok(()),
         |(), t, cols| {
+            let mut cols = cols.rest(I::default());
             each_row(a, b, blocks[t].clone(), |of_a, of_b| {
-                let of_b = &b.col_idx()[of_b];
-                for j in &a.col_idx()[of_a] {
-                    let first = j.get() * b.ncols();
-                    let to = cols.take(of_b.len(), I::default());
-                    to.iter_mut().zip(of_b).for_each(|(to, l)| *to = I::cast(first + l.get()));
-                }
+                let (row, rest) = std::mem::take(&mut cols).split_at_mut(of_a.len() * of_b.len());
+                columns(row, &a.col_idx()[of_a], &b.col_idx()[of_b], b.ncols());
+                cols = rest;
             });
             Ok(())
         },
@@ -178,4 +249,42 @@ fn product(what: &'static str, x: usize, y: usize, max: usize) -> Result<usize> 
         needed: x as u128 * y as u128,
         max: max as u128,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Cpu;
+    use crate::algebra::{Minus, Type};
+    use crate::runtime::{self, BinaryOp as Named, Machine, Op, Pairing};
+
+    fn of_lens(ncols: usize, lens: &[usize]) -> Csr<f64> {
+        let ptr = std::iter::once(0).chain(lens.iter().scan(0, |end, len| {
+            *end += len;
+            Some(*end)
+        }));
+        let cols: Vec<u32> = lens.iter().flat_map(|&len| (0..len).map(move |p| (p * ncols / len) as u32)).collect();
+        let values = (0..cols.len()).map(|p| 1.0 / (p + 3) as f64).collect();
+        Csr::new(lens.len(), ncols, ptr.collect(), cols, values).unwrap()
+    }
+
+    /// Few entries of B and more, empty rows, rows of A beyond a block of an operator: the bits of the typed loops.
+    #[test]
+    fn products_by_name_are_those_by_types() {
+        let mut lens: Vec<usize> = (0..900).map(|i| [2, 0, 5, 1, 0, 0, 40][i % 7]).collect();
+        (lens[3], lens[4], lens[899]) = (BLOCK, 3 * BLOCK + 1, 0);
+        let of_a = [of_lens(1000, &lens), of_lens(7, &[3]), of_lens(1, &[0, 1, 0, 0]), of_lens(5, &[0, 0])];
+        let of_b: [&[usize]; 9] =
+            [&[1], &[2, 2], &[0, 3, 0, 1], &[4, 0, 5], &[0, 0, 16], &[16, 1], &[15, 1], &[0, 40, 3], &[0, 0]];
+        let minus = Named::new("minus", Type::F64).unwrap();
+        for (a, b) in of_a.iter().flat_map(|a| of_b.iter().map(move |lens| (a, of_lens(50, lens)))) {
+            let want = kronecker(&Threads::caller(), Minus::<f64>::new(), a, &b).unwrap();
+            for threads in [1, 2, 3] {
+                let machine = Machine::from(Cpu::with_threads(threads).unwrap());
+                let (x, y) = (runtime::Matrix::from(a.clone()), runtime::Matrix::from(b.clone()));
+                let c: runtime::Matrix = machine.call(Op::Pairs(Pairing::Kronecker, &minus), (&x, &y)).eval().unwrap();
+                assert_eq!(c.csr::<f64>().unwrap(), &want, "{:?} and {:?}", a.shape(), b.row_ptr());
+            }
+        }
+    }
 }

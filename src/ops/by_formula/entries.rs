@@ -100,6 +100,10 @@ impl<'a> OfTwo<'a> {
     pub(in crate::ops) fn with_each(&self, p: usize, of_b: Range<usize>, out: &mut SliceMut<'_>) {
         self.runs.run(&[Input::Scalar(self.a.part(p..p + 1)), Input::Values(self.b.part(of_b))], out);
     }
+    /// a(p) ∘ b(q) for the p of a range.
+    pub(in crate::ops) fn each_with(&self, of_a: Range<usize>, q: usize, out: &mut SliceMut<'_>) {
+        self.runs.run(&[Input::Values(self.a.part(of_a)), Input::Scalar(self.b.part(q..q + 1))], out);
+    }
     /// The values of entries of A and B together, at most [`BLOCK`].
     pub(super) fn together(&self, Together { union, of_a, of_b }: &Together, out: &mut SliceMut<'_>) {
         let n = out.len();
