@@ -83,7 +83,7 @@ impl Machine {
     /// says; nothing for other types, whose products are those of [`mttkrp`](Self::mttkrp).
     ///
     /// On a GPU the tensor is sent and sorted there; for a single product, or where it does not fit, entries go in
-    /// parts. It knows floats, and the variants that [`TensorForm`](crate::gpu::TensorForm) converts.
+    /// parts. It knows floats, and the variants that `gpu::TensorForm` converts.
     /// ```
     /// use sparring::algebra::Slice;
     /// use sparring::runtime::{Machine, Tensor};

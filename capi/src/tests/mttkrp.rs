@@ -365,12 +365,15 @@ fn products_over_other_semirings() {
     ok(sparring_device_free(cpu));
 }
 
+/// The identity of ⊕, ⊕ and ⊗.
+type Ring<T> = (T, fn(T, T) -> T, fn(T, T) -> T);
+
 /// V by its definition, of a tensor's entries and factors of `rank` columns.
 fn textbook<T: Copy>(
     (dims, lists, x): (&[u64], &[Vec<u64>], &[T]),
     (factors, rank): (&[Vec<T>], usize),
     mode: usize,
-    (zero, plus, times): (T, fn(T, T) -> T, fn(T, T) -> T),
+    (zero, plus, times): Ring<T>,
 ) -> Vec<T> {
     let mut v = vec![zero; dims[mode] as usize * rank];
     for (e, &x) in x.iter().enumerate() {
@@ -389,7 +392,6 @@ fn textbook<T: Copy>(
 fn products_of_every_type() {
     use crate::semirings::*;
     use sparring::num_complex::Complex;
-    type Ring<T> = (T, fn(T, T) -> T, fn(T, T) -> T);
     fn check<T: Copy + PartialEq + std::fmt::Debug>(
         ty: u32,
         of: fn(u64) -> T,
