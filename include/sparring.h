@@ -2145,10 +2145,10 @@ SparringStatus sparring_tensor_from_coo(uint32_t type,
                                         SparringTensor **tensor);
 
 /// A tensor from a FROSTT file, compressed by gzip or not, read by the threads of `device` (of the processor, whatever
-/// the device is): a line an entry, an index from 1 for each mode and the value, as the nearest of `type`, a
-/// SparringType. An integer type takes whole numbers that it holds, below 2^53, and refuses others with their entry:
-/// SPARRING_UNSUPPORTED. Repeated entries are summed (bool: or). `options` may be NULL. `path` is UTF-8. `*tensor` gets
-/// the handle, NULL on failure; free it with sparring_tensor_free.
+/// the device is): a line an entry, an index from 1 for each mode and the value, a double that becomes the nearest of
+/// `type`, a SparringType. An integer type takes whole numbers that it holds, below 2^53, and refuses others with their
+/// entry: SPARRING_UNSUPPORTED. Repeated entries are summed (bool: or). `options` may be NULL. `path` is UTF-8.
+/// `*tensor` gets the handle, NULL on failure; free it with sparring_tensor_free.
 SparringStatus sparring_tensor_read(const SparringDevice *device,
                                     uint32_t type,
                                     const char *path,
@@ -2158,16 +2158,17 @@ SparringStatus sparring_tensor_read(const SparringDevice *device,
 /// Writes the tensor as a FROSTT file, compressed by gzip if `path` ends in ".gz", by the threads of `device`: the
 /// entries in their order. Reading it gives the same entries bit for bit, except that every NaN becomes the usual one;
 /// the lengths of the modes are not in the file, so where last slices are empty the reader is told (`dims` of
-/// SparringTensorReadOptions). Complex numbers are refused: SPARRING_UNSUPPORTED. It is written beside its place and takes it when it is complete: on failure, what was at
-/// `path` is as it was. `path` is UTF-8; `options` may be NULL, and do not ask for symmetry.
+/// SparringTensorReadOptions). Complex numbers are refused: SPARRING_UNSUPPORTED. It is written beside its place and
+/// takes it when it is complete: on failure, what was at `path` is as it was. `path` is UTF-8; `options` may be NULL,
+/// and do not ask for symmetry.
 SparringStatus sparring_tensor_write(const SparringDevice *device,
                                      const SparringTensor *tensor,
                                      const char *path,
                                      const SparringWriteOptions *options);
 
 /// The same tensor with entries at the same place summed, in their order, by the threads of `device`: sorted by their
-/// indices, the last mode fastest. Sums of integers wrap, and of bool it is or. `*summed` gets the handle of a new tensor, NULL on failure; free it with
-/// sparring_tensor_free.
+/// indices, the last mode fastest. Sums of integers wrap, and of bool it is or. `*summed` gets the handle of a new
+/// tensor, NULL on failure; free it with sparring_tensor_free.
 SparringStatus sparring_tensor_summed(const SparringDevice *device,
                                       const SparringTensor *tensor,
                                       SparringTensor **summed);
@@ -2206,13 +2207,13 @@ SparringStatus sparring_tensor_free(SparringTensor *tensor);
 
 /// V = X₍ₙ₎ (⊙ₘ Aₘ), the matricized tensor times the Khatri–Rao product of all factors but that of `mode`, which is n:
 /// V(i, r) is the sum over the entries whose index in mode n is i of their value times Aₘ(iₘ, r) for each other mode m
-/// (bool: or, and). `factors` has the addresses of a factor for each mode, of values of the tensor's type, that of mode m
-/// with `dims[m]` · `rank` elements, row after row; the one of `mode` is not read and may be NULL. `variant` is a
+/// (bool: or, and). `factors` has the addresses of a factor for each mode, of values of the tensor's type, that of mode
+/// m with `dims[m]` · `rank` elements, row after row; the one of `mode` is not read and may be NULL. `variant` is a
 /// SparringMttkrpVariant; values that are no floats take SPARRING_MTTKRP_AUTO alone, and are a few times slower. `out`
-/// has room for `out_len` elements of the same type and gets `dims[mode]` · `rank`, row after row: if there is room for fewer, SPARRING_LENGTH before anything is computed. The same bits for any number of
-/// threads, but for the variants A and B. On a GPU tensor and factors, which are floats, are sent there, in as many
-/// parts as its memory asks for; it knows the variants C and COPIES. Several products of one tensor:
-/// sparring_mttkrp_new.
+/// has room for `out_len` elements of the same type and gets `dims[mode]` · `rank`, row after row: if there is room for
+/// fewer, SPARRING_LENGTH before anything is computed. The same bits for any number of threads, but for the variants A
+/// and B. On a GPU tensor and factors, which are floats, are sent there, in as many parts as its memory asks for; it
+/// knows the variants C and COPIES. Several products of one tensor: sparring_mttkrp_new.
 SparringStatus sparring_mttkrp(const SparringDevice *device,
                                const SparringTensor *tensor,
                                uint64_t rank,
@@ -2236,11 +2237,12 @@ SparringStatus sparring_mttkrp_with(const SparringDevice *device,
                                     uint64_t out_len);
 
 /// Prepares every mode of the tensor for products with factors of `rank` columns: copies or permutations of its
-/// entries, made once for any number of sparring_mttkrp_run. `variant` is a SparringMttkrpVariant. Nothing is prepared of
-/// values that are no floats, which take SPARRING_MTTKRP_AUTO alone. On a GPU the tensor is sent, sorted and kept there;
-/// it knows the variants C and COPIES, and where neither fits, the parts of the tensor are sent for each product. The
-/// memory budget of the device counts what is kept, and on the processor also the result of a product. Tensor and device may be freed afterwards: the plan keeps what it needs of
-/// them. `*mttkrp` gets the handle, NULL on failure; free it with sparring_mttkrp_free.
+/// entries, made once for any number of sparring_mttkrp_run. `variant` is a SparringMttkrpVariant. Nothing is prepared
+/// of values that are no floats, which take SPARRING_MTTKRP_AUTO alone. On a GPU the tensor is sent, sorted and kept
+/// there; it knows the variants C and COPIES, and where neither fits, the parts of the tensor are sent for each
+/// product. The memory budget of the device counts what is kept, and on the processor also the result of a product.
+/// Tensor and device may be freed afterwards: the plan keeps what it needs of them. `*mttkrp` gets the handle, NULL on
+/// failure; free it with sparring_mttkrp_free.
 SparringStatus sparring_mttkrp_new(const SparringDevice *device,
                                    const SparringTensor *tensor,
                                    uint64_t rank,
@@ -2269,14 +2271,14 @@ SparringStatus sparring_mttkrp_explain(const SparringMttkrp *mttkrp,
 SparringStatus sparring_mttkrp_free(SparringMttkrp *mttkrp);
 
 /// CP by alternating least squares: the sum M of `rank` components λᵣ a₀ᵣ ∘ a₁ᵣ ∘ … that comes nearest to the tensor X,
-/// whose entries are at different places (sparring_tensor_summed), doubles or floats, which become doubles. Where components coincide, the solution of minimum
-/// norm is taken. `weights` has room for the `rank` weights λ, and `factors` the addresses of room for a factor for
-/// each mode, that of mode m with `dims[m]` · `rank` elements, row after row: column r holds a component of 2-norm 1.
-/// Components come by falling weight. `*fit` gets the figures. `options` may be NULL. On failure, weights and factors
-/// are as they were. What ran, and why, goes to `buffer` as for sparring_plan_explain (`capacity` 0 and `length` NULL:
-/// not wanted). The same bits for any number of threads, but for the variants A and B. On a GPU tensor and factors are
-/// sent there and stay until the end; it knows the variants C and COPIES, and where the tensor does not fit it is sent
-/// in parts.
+/// whose entries are at different places (sparring_tensor_summed), doubles or floats, which become doubles. Where
+/// components coincide, the solution of minimum norm is taken. `weights` has room for the `rank` weights λ, and
+/// `factors` the addresses of room for a factor for each mode, that of mode m with `dims[m]` · `rank` elements, row
+/// after row: column r holds a component of 2-norm 1. Components come by falling weight. `*fit` gets the figures.
+/// `options` may be NULL. On failure, weights and factors are as they were. What ran, and why, goes to `buffer` as for
+/// sparring_plan_explain (`capacity` 0 and `length` NULL: not wanted). The same bits for any number of threads, but for
+/// the variants A and B. On a GPU tensor and factors are sent there and stay until the end; it knows the variants C and
+/// COPIES, and where the tensor does not fit it is sent in parts.
 SparringStatus sparring_cp_als(const SparringDevice *device,
                                const SparringTensor *tensor,
                                uint64_t rank,
