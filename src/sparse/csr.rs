@@ -146,12 +146,21 @@ impl<T, I: Index> Csr<T, I> {
     /// Cost: O(1), of another form O(places / 64 + nnz) the first time after it was written.
     /// # Errors
     /// [`Error::OutOfMemory`].
+    #[inline]
     pub fn compressed(&self) -> Result<&Self> {
-        if let (None, Some(other)) = (self.rows.get(), &self.other) {
+        if self.rows.get().is_none() {
+            self.make_rows()?;
+        }
+        Ok(self)
+    }
+    #[cold]
+    #[inline(never)]
+    fn make_rows(&self) -> Result<()> {
+        if let Some(other) = &self.other {
             let made = (other.compress)(&other.form)?;
             self.rows.get_or_init(|| made);
         }
-        Ok(self)
+        Ok(())
     }
     #[inline]
     fn by_rows(&self) -> &Rows<T, I> {

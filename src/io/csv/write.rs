@@ -25,7 +25,7 @@ pub fn write_csv<I: Index>(
     options: &WriteOptions<'_>,
 ) -> Result<()> {
     real_texts(pattern, values, "CSV", options, |values| {
-        to_file(path.as_ref(), |out| table(out, pattern, values, options))
+        to_file(path.as_ref(), &mut |out| table(out, pattern, values, options))
     })
 }
 

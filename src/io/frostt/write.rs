@@ -32,7 +32,7 @@ pub fn write_frostt<T: FrosttValue, I: Index>(
     options: &WriteOptions<'_>,
 ) -> Result<()> {
     check(options)?;
-    to_file(path.as_ref(), |out| entries(out, &lists(x), x.dims(), &text_of(x), options))
+    to_file(path.as_ref(), &mut |out| entries(out, &lists(x), x.dims(), &text_of(x), options))
 }
 
 /// As [`write_frostt`], whichever its indices are.
@@ -84,7 +84,7 @@ pub fn write_frostt_values<I: Index>(
         ($($variant:ident $t:ty),*) => {$(
             if let Some(x) = values.get::<$t>() {
                 let text_of = |e: usize, text: &mut Vec<u8>| x[e].write(text);
-                return to_file(path.as_ref(), |out| entries(out, indices, dims, &text_of, options));
+                return to_file(path.as_ref(), &mut |out| entries(out, indices, dims, &text_of, options));
             }
         )*};
     }

@@ -33,7 +33,7 @@ pub fn write_matrix_market<T: MarketValue, I: Index>(
     a: &Csr<T, I>,
     options: &WriteOptions<'_>,
 ) -> Result<()> {
-    to_file(path.as_ref(), |out| coordinate(out, a.pattern(), &Values(a.values()), options))
+    to_file(path.as_ref(), &mut |out| coordinate(out, a.pattern(), &Values(a.values()), options))
 }
 
 /// Writes a matrix as Matrix Market coordinate text to `out`.
@@ -65,7 +65,7 @@ pub fn write_matrix_market_any<I: Index>(
 ) -> Result<()> {
     with_texts(values, |values| {
         one_per_entry(pattern, values)?;
-        to_file(path.as_ref(), |out| coordinate(out, pattern, values, options))
+        to_file(path.as_ref(), &mut |out| coordinate(out, pattern, values, options))
     })
 }
 
@@ -106,7 +106,7 @@ pub fn write_matrix_market_array<T: MarketValue>(
     if columns.len() != expected {
         return Err(Error::Length { what: ELEMENTS, found: columns.len(), expected });
     }
-    to_file(path.as_ref(), |out| {
+    to_file(path.as_ref(), &mut |out| {
         let columns = Values(columns);
         start(out, Layout::Array, field_of_array(&columns), Symmetry::General, options.comment)?;
         writeln!(out, "{nrows} {ncols}")?;
@@ -138,7 +138,11 @@ pub fn write_matrix_market_columns<T: MarketValue>(
     elements(nrows, ncols, options)?;
     let path = path.as_ref();
     let name = path.display().to_string();
-    to_file(path, |out| in_columns(out, &name, nrows, ncols, options, columns))
+    // A body is called once.
+    let mut columns = Some(columns);
+    to_file(path, &mut |out| {
+        columns.take().map_or(Ok(()), |columns| in_columns(out, &name, nrows, ncols, options, columns))
+    })
 }
 
 /// As [`write_matrix_market_columns`], to `out`.

@@ -20,7 +20,7 @@ const PART: usize = 1 << 13;
 /// where the columns of a row do not increase; [`Error::OutOfMemory`].
 pub fn write_npy<I: Index>(path: impl AsRef<Path>, pattern: &Pattern<I>, values: Slice<'_>) -> Result<()> {
     check(pattern, values)?;
-    to_file(path.as_ref(), |out| matrix(out, pattern, values))
+    to_file(path.as_ref(), &mut |out| matrix(out, pattern, values))
 }
 
 /// As [`write_npy`], to `out`.
@@ -73,7 +73,7 @@ pub fn write_npy_columns_to(
 /// As [`write_npy`].
 pub fn write_npz<I: Index>(path: impl AsRef<Path>, pattern: &Pattern<I>, values: Slice<'_>) -> Result<()> {
     check(pattern, values)?;
-    to_file(path.as_ref(), |out| scipy(out, pattern, values))
+    to_file(path.as_ref(), &mut |out| scipy(out, pattern, values))
 }
 
 /// As [`write_npz`], to `out`.
@@ -93,7 +93,7 @@ pub fn write_npz_arrays_to(out: &mut dyn Write, arrays: &[(&str, &[usize], Slice
         let mut archive = Writer::new(out);
         for (name, shape, elements) in arrays {
             let bytes = elements.len() as u64 * elements.ty().size() as u64;
-            archive.add(&format!("{name}.npy"), bytes, |out| array(out, shape, false, *elements))?;
+            archive.add(&format!("{name}.npy"), bytes, &mut |out| array(out, shape, false, *elements))?;
         }
         Ok(archive.finish()?)
     };
@@ -187,10 +187,10 @@ fn scipy<I: Index>(out: &mut dyn Write, pattern: &Pattern<I>, values: Slice<'_>)
         indices(&mut archive, "indices", columns().map(|j| j as i64))?;
         indices(&mut archive, "indptr", ends().map(|p| p as i64))?;
     }
-    archive.add("format.npy", 0, |out| Ok(out.write_all(&[&header("S3", false, &[])[..], b"csr"].concat())?))?;
+    archive.add("format.npy", 0, &mut |out| Ok(out.write_all(&[&header("S3", false, &[])[..], b"csr"].concat())?))?;
     indices(&mut archive, "shape", [nrows as i64, ncols as i64].into_iter())?;
     let bytes = values.len() as u64 * values.ty().size() as u64;
-    archive.add("data.npy", bytes, |out| array(out, &[values.len()], false, values))?;
+    archive.add("data.npy", bytes, &mut |out| array(out, &[values.len()], false, values))?;
     Ok(archive.finish()?)
 }
 
@@ -198,11 +198,11 @@ fn scipy<I: Index>(out: &mut dyn Write, pattern: &Pattern<I>, values: Slice<'_>)
 fn indices<T: Element>(
     archive: &mut Writer<'_>,
     name: &str,
-    list: impl ExactSizeIterator<Item = T>,
+    mut list: impl ExactSizeIterator<Item = T>,
 ) -> Result<(), Stop> {
     let len = list.len();
-    archive.add(&format!("{name}.npy"), (len * size_of::<T>()) as u64, |out| {
+    archive.add(&format!("{name}.npy"), (len * size_of::<T>()) as u64, &mut |out| {
         out.write_all(&header(T::KIND, false, &[len]))?;
-        each(out, list, &mut Vec::new())
+        each(out, list.by_ref(), &mut Vec::new())
     })
 }

@@ -85,7 +85,7 @@ impl<'a> Writer<'a> {
         &mut self,
         name: &str,
         size: u64,
-        body: impl FnOnce(&mut dyn Write) -> Result<(), Stop>,
+        body: &mut dyn FnMut(&mut dyn Write) -> Result<(), Stop>,
     ) -> Result<(), Stop> {
         let at = self.out.bytes;
         // Deflate may make it somewhat longer.
@@ -178,9 +178,9 @@ mod tests {
     fn archive() -> Vec<u8> {
         let mut bytes = Vec::new();
         let mut writer = Writer::new(&mut bytes);
-        writer.add("one", 0, |_| Ok(())).unwrap_or_else(|_| panic!());
+        writer.add("one", 0, &mut |_| Ok(())).unwrap_or_else(|_| panic!());
         // As if it were larger than 4 GiB.
-        writer.add("two", u64::MAX, |out| Ok(out.write_all(&[7; 1000])?)).unwrap_or_else(|_| panic!());
+        writer.add("two", u64::MAX, &mut |out| Ok(out.write_all(&[7; 1000])?)).unwrap_or_else(|_| panic!());
         writer.finish().unwrap();
         bytes
     }

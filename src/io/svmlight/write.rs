@@ -31,7 +31,7 @@ pub fn write_svmlight<I: Index>(
 ) -> Result<()> {
     check(pattern, labels)?;
     real_texts(pattern, values, "svmlight", options, |values| {
-        to_file(path.as_ref(), |out| lines(out, pattern, values, labels, options))
+        to_file(path.as_ref(), &mut |out| lines(out, pattern, values, labels, options))
     })
 }
 

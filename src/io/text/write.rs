@@ -38,7 +38,7 @@ impl Stop {
 }
 
 /// A file beside the one at `path`, compressed if that is to be, and in its place when it is complete.
-pub(crate) fn to_file(path: &Path, body: impl FnOnce(&mut dyn Write) -> Result<(), Stop>) -> Result<()> {
+pub(crate) fn to_file(path: &Path, body: &mut dyn FnMut(&mut dyn Write) -> Result<(), Stop>) -> Result<()> {
     let packed = path.extension().is_some_and(|e| e.eq_ignore_ascii_case("gz"));
     let written = write_file(path, |file| {
         if !packed {
