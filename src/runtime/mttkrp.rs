@@ -73,7 +73,7 @@ impl Machine {
     ) -> Result<Array> {
         let cpu = self.processor("mttkrp", ring)?;
         note(|| format!("mttkrp: {}, mode {mode}, {rank} columns", x.described()));
-        with_entries!(&x.0, (places, values) => {
+        with_entries!(x, (places, values) => {
             mttkrp_any(cpu.threads(), ring.compiled(), (places, values), (factors, rank), mode, cpu.budget())
         })
     }
@@ -223,7 +223,7 @@ impl MttkrpPlan {
             Prepared::GpuF32(plan) => by_gpu(machine, plan, (factors, rank), mode),
             #[cfg(feature = "cuda")]
             Prepared::GpuF64(plan) => by_gpu(machine, plan, (factors, rank), mode),
-            Prepared::ByName(ring) => with_entries!(&self.x.0, (places, values) => {
+            Prepared::ByName(ring) => with_entries!(self.x, (places, values) => {
                 let budget = machine.typed::<Cpu>().and_then(Cpu::budget);
                 mttkrp_any(threads, ring.compiled(), (places, values), (factors, rank), mode, budget)
             }),

@@ -48,41 +48,26 @@ pub(super) struct Lists<I> {
     values: Array,
 }
 
+/// Where entries stand, of either width.
+pub(super) enum AnyPlaces<'a> {
+    Narrow(Places<'a, u32>),
+    Wide(Places<'a, u64>),
+}
+
 /// Runs `$body` with `$places` where the entries stand, whichever their indices are, and `$values` their values.
 macro_rules! with_entries {
-    ($held:expr, ($places:ident, $values:ident) => $body:expr) => {
-        match $held {
-            $crate::runtime::tensor::Held::F32(x) => {
-                let ($places, $values) = (x.places(), $crate::algebra::Slice::of(x.values()));
-                $body
-            }
-            $crate::runtime::tensor::Held::F64(x) => {
-                let ($places, $values) = (x.places(), $crate::algebra::Slice::of(x.values()));
-                $body
-            }
-            $crate::runtime::tensor::Held::WideF64(x) => {
-                let ($places, $values) = (x.places(), $crate::algebra::Slice::of(x.values()));
-                $body
-            }
-            $crate::runtime::tensor::Held::Narrow(x) => {
-                let ($places, $values) = (x.places(), x.values());
-                $body
-            }
-            $crate::runtime::tensor::Held::Wide(x) => {
-                let ($places, $values) = (x.places(), x.values());
-                $body
-            }
+    ($x:expr, ($places:ident, $values:ident) => $body:expr) => {
+        match $x.entries() {
+            ($crate::runtime::tensor::AnyPlaces::Narrow($places), $values) => $body,
+            ($crate::runtime::tensor::AnyPlaces::Wide($places), $values) => $body,
         }
     };
 }
 pub(super) use with_entries;
 
 impl<I> Lists<I> {
-    pub(super) fn places(&self) -> Places<'_, I> {
+    fn places(&self) -> Places<'_, I> {
         Places { dims: &self.dims, indices: &self.indices }
-    }
-    pub(super) fn values(&self) -> Slice<'_> {
-        self.values.slice()
     }
 }
 
@@ -133,10 +118,20 @@ impl Tensor {
             Err(values) => Held::Narrow(Arc::new(Lists { dims, indices, values })),
         })
     }
+    /// Where the entries stand, and their values.
+    pub(super) fn entries(&self) -> (AnyPlaces<'_>, Slice<'_>) {
+        match &self.0 {
+            Held::F32(x) => (AnyPlaces::Narrow(x.places()), Slice::of(x.values())),
+            Held::F64(x) => (AnyPlaces::Narrow(x.places()), Slice::of(x.values())),
+            Held::WideF64(x) => (AnyPlaces::Wide(x.places()), Slice::of(x.values())),
+            Held::Narrow(x) => (AnyPlaces::Narrow(x.places()), x.values.slice()),
+            Held::Wide(x) => (AnyPlaces::Wide(x.places()), x.values.slice()),
+        }
+    }
     /// Size of each mode.
     #[must_use]
     pub fn dims(&self) -> &[usize] {
-        with_entries!(&self.0, (places, _values) => places.dims)
+        with_entries!(self, (places, _values) => places.dims)
     }
     /// Entries, stored zeros and repeats included.
     #[must_use]
@@ -151,14 +146,14 @@ impl Tensor {
     /// Values of the entries.
     #[must_use]
     pub fn values(&self) -> Slice<'_> {
-        with_entries!(&self.0, (_places, values) => values)
+        self.entries().1
     }
     /// Indices of the entries in `mode`, if they are of this type.
     /// # Panics
     /// If there is no such mode.
     #[must_use]
     pub fn indices<I: Index>(&self, mode: usize) -> Option<&[I]> {
-        with_entries!(&self.0, (places, _values) => {
+        with_entries!(self, (places, _values) => {
             (&places.indices[mode] as &dyn Any).downcast_ref::<Vec<I>>().map(|list| &list[..])
         })
     }
@@ -173,7 +168,7 @@ impl Tensor {
     pub fn summed(&self, threads: &Threads) -> Result<Self> {
         let ty = self.ty();
         let plus = BinaryOp::new(if ty == Type::Bool { "lor" } else { "plus" }, ty)?;
-        with_entries!(&self.0, (places, values) => {
+        with_entries!(self, (places, values) => {
             let order = places.order(threads)?;
             let starts = places.groups(&order)?;
             let values = summed_groups(threads, plus.compiled(), &starts, values, &order)?;
@@ -201,7 +196,7 @@ impl Tensor {
         if ty == self.ty() {
             return Ok(self.clone());
         }
-        with_entries!(&self.0, (places, values) => {
+        with_entries!(self, (places, values) => {
             let copy = |list: &Vec<_>| collected(list.len(), list.iter().copied(), "a tensor's indices");
             let indices = places.indices.iter().map(copy).collect::<Result<Vec<_>>>()?;
             Ok(Self::of(places.dims.to_vec(), indices, wrapping_cast(values, ty)?))

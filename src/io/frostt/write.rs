@@ -80,17 +80,24 @@ pub fn write_frostt_values<I: Index>(
             return Err(Error::Length { what: "indices of a tensor", found, expected });
         }
     }
+    let Some(text_of) = text_of_any(values) else {
+        let what = format!("a FROSTT file of {}", values.ty());
+        return Err(Error::Unsupported { what, why: "its values are real numbers".into() });
+    };
+    to_file(path.as_ref(), &mut |out| entries(out, indices, dims, &*text_of, options))
+}
+
+/// What appends the text of a value; `None` for types whose values are no real numbers.
+fn text_of_any(values: Slice<'_>) -> Option<Box<TextOf<'_>>> {
     macro_rules! text_of {
         ($($variant:ident $t:ty),*) => {$(
             if let Some(x) = values.get::<$t>() {
-                let text_of = |e: usize, text: &mut Vec<u8>| x[e].write(text);
-                return to_file(path.as_ref(), &mut |out| entries(out, indices, dims, &text_of, options));
+                return Some(Box::new(move |e, text| x[e].write(text)));
             }
         )*};
     }
     for_each_type!(ordered, text_of!());
-    let what = format!("a FROSTT file of {}", values.ty());
-    Err(Error::Unsupported { what, why: "its values are real numbers".into() })
+    None
 }
 
 fn check(options: &WriteOptions<'_>) -> Result<()> {
