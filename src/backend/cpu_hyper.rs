@@ -124,7 +124,10 @@ impl Cpu {
         let Some(rows) = sorted.as_ref().and_then(Csr::as_hyper) else { return Ok(None) };
         let kept = at_places(op, rows, s)?;
         let Rows { pattern, values } = rows.rows();
-        let (pattern, values) = ops::keep_values(self.threads(), pattern, values, &kept)?;
+        let ptr = pattern.row_ptr();
+        let (pattern, values) = ops::keep(self.threads(), pattern, values, &|rows, flags| {
+            flags.copy_from_slice(&kept[ptr[rows.start]..ptr[rows.end]]);
+        })?;
         let kept = Csr::with_pattern(Arc::new(pattern), values)?;
         kept.labelled(rows.shape().0, Arc::clone(rows.labels())).map(Some)
     }

@@ -57,8 +57,7 @@ pub(crate) use mxd::mxd;
 pub(crate) use mxv_entries::{mxv_entries, vxm_entries};
 pub(crate) use reduce::{reduce, reduce_rows};
 pub(crate) use restrict::{nonzero, restrict};
-pub(crate) use select::keep_values;
-pub(crate) use select::select;
+pub(crate) use select::{keep, select};
 pub(crate) use union::{union_mxm, union_spmv};
 
 use std::sync::Arc;

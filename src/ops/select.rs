@@ -4,14 +4,14 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::blocks::{append_rows, in_order, row_blocks, stretch};
-use crate::algebra::{Constant, Formula, Host, IndexUnaryOp, Place, V, Value};
-use crate::kernels::fill;
-use crate::par::Threads;
+use crate::algebra::words::{Fold, Moves, moved};
+use crate::algebra::{Constant, Formula, Host, IndexUnaryOp, Place, V, Value, Word};
+use crate::par::{Threads, filled};
 use crate::{Csr, Index, Pattern, Result};
 
 /// The entries of A for which `f(A(i, j), i, j, s)` holds; rows sorted.
 ///
-/// Cost: O(nrows + nnz) time, one byte per entry beside the result; a matrix whose rows are not sorted is sorted first.
+/// Cost: O(nrows + nnz) time, nothing of this size beside the result; rows that are not sorted are sorted first.
 /// # Errors
 /// [`Error::OutOfMemory`](crate::Error::OutOfMemory), [`Error::Cancelled`](crate::Error::Cancelled).
 pub(crate) fn select<O: IndexUnaryOp<Out = bool>, I: Index>(
@@ -21,8 +21,7 @@ pub(crate) fn select<O: IndexUnaryOp<Out = bool>, I: Index>(
     s: O::S,
 ) -> Result<Csr<O::A, I>> {
     let a = &*in_order(threads, a)?;
-    let row_ptr = a.row_ptr();
-    let kept = fill(threads, "select", &row_blocks(a.pattern())?, &|i| row_ptr[i], false, &|rows, kept| {
+    let keeps = |rows: Range<usize>, kept: &mut [bool]| {
         let mut kept = kept.iter_mut();
         for i in rows {
             let (js, values) = a.row(i);
@@ -31,41 +30,93 @@ pub(crate) fn select<O: IndexUnaryOp<Out = bool>, I: Index>(
                 *kept = op.apply::<Host>(V(x), V(s), at).0;
             }
         }
-    })?;
-    keep(threads, a, &kept)
+    };
+    let (c, values) = keep(threads, a.pattern(), a.values(), &keeps)?;
+    Csr::with_pattern(Arc::new(c), values)
 }
 
-/// The entries whose flag is set.
-fn keep<T: Value, I: Index>(threads: &Threads, a: &Csr<T, I>, kept: &[bool]) -> Result<Csr<T, I>> {
-    let (c, values) = keep_values(threads, a.pattern(), a.values(), kept)?;
-    Csr::with_pattern(Arc::new(c), values)
+/// Writes for each entry of some rows whether it is kept, over flags that are not set.
+pub(crate) type Keeps<'a> = dyn Fn(Range<usize>, &mut [bool]) + Sync + 'a;
+
+/// The entries that `keeps` keeps: by words, so that it is compiled once for a size.
+/// # Errors
+/// [`Error::OutOfMemory`](crate::Error::OutOfMemory), [`Error::Cancelled`](crate::Error::Cancelled).
+pub(crate) fn keep<T: Value, I: Index>(
+    threads: &Threads,
+    a: &Pattern<I>,
+    values: &[T],
+    keeps: &Keeps<'_>,
+) -> Result<(Pattern<I>, Vec<T>)> {
+    moved(Keep { threads, a, keeps }, values, None::<fn(T, T) -> T>)
+}
+struct Keep<'a, I: Index> {
+    threads: &'a Threads,
+    a: &'a Pattern<I>,
+    keeps: &'a Keeps<'a>,
+}
+impl<I: Index> Moves for Keep<'_, I> {
+    type Found = Pattern<I>;
+    fn run<W: Word>(self, values: &[W], _: Option<Fold<'_, W>>) -> Result<(Pattern<I>, Vec<W>)> {
+        keep_values(self.threads, self.a, values, self.keeps)
+    }
 }
 
 /// Flags that are looked at together.
 const CHUNK: usize = 8;
 
-/// [`keep`], for values or for words.
+/// Flags as bytes of a number, the first the lowest.
+#[inline(always)]
+fn bytes(kept: &[bool; CHUNK]) -> u64 {
+    u64::from_le_bytes(kept.map(u8::from))
+}
+
+/// How many of the first `len` flags are set; `more` has [`CHUNK`] behind them.
+#[inline(always)]
+fn count(more: &[bool], len: usize) -> usize {
+    /// Flags whose number fits a byte.
+    const PART: usize = 31 * CHUNK;
+    let part = |start: usize, len: usize| {
+        let (mut sum, mut at) = (0, start);
+        while start + len - at > CHUNK {
+            sum += more[at..].first_chunk().map_or(0, bytes);
+            at += CHUNK;
+        }
+        let rest = u64::MAX.checked_shr((8 * (at + CHUNK - start - len)) as u32).unwrap_or(0);
+        sum += more[at..].first_chunk().map_or(0, bytes) & rest;
+        // The highest byte of this product is the sum of all bytes.
+        (sum.wrapping_mul(0x0101_0101_0101_0101) >> 56) as usize
+    };
+    if len <= PART {
+        return part(0, len);
+    }
+    (0..len).step_by(PART).map(|start| part(start, PART.min(len - start))).sum()
+}
+
+/// [`keep`], for values or for words. Flags live as long as a block of rows.
 pub(crate) fn keep_values<T: Copy + Send + Sync, I: Index>(
     threads: &Threads,
     a: &Pattern<I>,
     values: &[T],
-    kept: &[bool],
+    keeps: &Keeps<'_>,
 ) -> Result<(Pattern<I>, Vec<T>)> {
     let ptr = a.row_ptr();
     let Some(&first) = values.first() else { return Ok((a.clone(), Vec::new())) };
     let append = |rows: Range<usize>, lens: &mut [usize], cols: &mut Vec<I>, to: &mut Vec<T>| {
+        let of = ptr[rows.start]..ptr[rows.end];
+        let mut kept = filled(of.len() + CHUNK, false, "a block of rows")?;
+        keeps(rows.clone(), &mut kept[..of.len()]);
         let mut n = 0;
-        for (i, len) in rows.clone().zip(lens) {
-            *len = kept[ptr[i]..ptr[i + 1]].iter().map(|&keep| usize::from(keep)).sum();
+        for (i, len) in rows.zip(lens) {
+            *len = count(&kept[ptr[i] - of.start..], ptr[i + 1] - ptr[i]);
             n += *len;
         }
         // What is not kept is written over: no branch to be guessed. Columns and values of none that is kept are not read.
         stretch(cols, n + 1, I::default(), "a block of rows")?;
         stretch(to, n + 1, first, "a block of rows")?;
-        let (of, mut n) = (ptr[rows.start]..ptr[rows.end], 0);
-        let entries = a.col_idx()[of.clone()].chunks(CHUNK).zip(values[of.clone()].chunks(CHUNK));
-        for ((js, xs), kept) in entries.zip(kept[of].chunks(CHUNK)) {
-            if kept.iter().fold(false, |any, &keep| any | keep) {
+        let mut n = 0;
+        let entries = a.col_idx()[of.clone()].chunks(CHUNK).zip(values[of].chunks(CHUNK));
+        for ((js, xs), kept) in entries.zip(kept.as_chunks::<CHUNK>().0) {
+            if bytes(kept) != 0 {
                 for ((&j, &x), &keep) in js.iter().zip(xs).zip(kept) {
                     (cols[n], to[n]) = (j, x);
                     n += usize::from(keep);
@@ -76,7 +127,15 @@ pub(crate) fn keep_values<T: Copy + Send + Sync, I: Index>(
         to.truncate(n);
         Ok(())
     };
-    let (row_ptr, cols, values) = append_rows(threads, "select", &row_blocks(a)?, a.nnz(), &append)?;
+    let most = guess(a.nrows(), a.nnz(), |i| {
+        let (len, mut kept) = (ptr[i + 1] - ptr[i], [false; 32 * CHUNK]);
+        if len > kept.len() - CHUNK {
+            return (0, 0);
+        }
+        keeps(i..i + 1, &mut kept[..len]);
+        (count(&kept, len), len)
+    });
+    let (row_ptr, cols, values) = append_rows(threads, "select", &row_blocks(a)?, most, &append)?;
     Ok((Pattern::from_parts(a.nrows(), a.ncols(), row_ptr, cols, true), values))
 }
 
@@ -123,20 +182,53 @@ impl Band {
     #[inline(always)]
     fn of_row(self, i: usize) -> KeptColumns {
         // Of columns that exist none is negative, so what is below 0 is as good as 0.
-        let column = |j: i128| u64::try_from(j.max(0)).unwrap_or(u64::MAX);
-        let i = i as i128;
+        let column = |j: i64| j.max(0) as u64;
+        let i = i as i64;
         let all_if = |holds: bool| if holds { 0..u64::MAX } else { 0..0 };
         match self {
-            Self::Diag(k) => (column(i + i128::from(k))..column(i + i128::from(k) + 1), false),
-            Self::OffDiag(k) => (column(i + i128::from(k))..column(i + i128::from(k) + 1), true),
-            Self::Tril(k) => (0..column(i + i128::from(k) + 1), false),
-            Self::Triu(k) => (column(i + i128::from(k))..u64::MAX, false),
-            Self::ColLe(k) => (0..column(i128::from(k) + 1), false),
-            Self::ColGt(k) => (column(i128::from(k) + 1)..u64::MAX, false),
-            Self::RowLe(k) => (all_if(i <= i128::from(k)), false),
-            Self::RowGt(k) => (all_if(i > i128::from(k)), false),
+            Self::Diag(k) => (column(i.saturating_add(k))..column(i.saturating_add(k).saturating_add(1)), false),
+            Self::OffDiag(k) => (column(i.saturating_add(k))..column(i.saturating_add(k).saturating_add(1)), true),
+            Self::Tril(k) => (0..column(i.saturating_add(k).saturating_add(1)), false),
+            Self::Triu(k) => (column(i.saturating_add(k))..u64::MAX, false),
+            Self::ColLe(k) => (0..column(k.saturating_add(1)), false),
+            Self::ColGt(k) => (column(k.saturating_add(1))..u64::MAX, false),
+            Self::RowLe(k) => (all_if(i <= k), false),
+            Self::RowGt(k) => (all_if(i > k), false),
         }
     }
+}
+
+/// How many columns of a sorted row are below `end`.
+#[inline(always)]
+fn below<I: Index>(row: &[I], end: u64) -> usize {
+    /// Entries of a row from which on a search is faster.
+    const LONG: usize = 64;
+    if end > I::LAST.get() as u64 {
+        return row.len();
+    }
+    let end = I::cast(end as usize);
+    if row.len() < LONG {
+        row.iter().map(|j| u32::from(*j < end)).sum::<u32>() as usize
+    } else {
+        row.partition_point(|j| *j < end)
+    }
+}
+
+/// How many entries are kept of `nnz` in `nrows` rows, mostly from above. The guess goes by some rows, of which
+/// `of_row` tells how many entries are kept and how many there are. Memory for all entries would not be touched, but
+/// blocks of twice the size make the allocator give memory back that the next call needs.
+fn guess(nrows: usize, nnz: usize, of_row: impl Fn(usize) -> (usize, usize)) -> usize {
+    /// Rows that are looked at, at least if there are so many and at most; else one of the first number.
+    const ROWS: [usize; 2] = [64, 1024];
+    let looked = (nrows / ROWS[0]).clamp(ROWS[0], ROWS[1]);
+    let rows = (0..nrows).step_by(nrows.div_ceil(looked).max(1)).map(of_row);
+    let (kept, all) = rows.fold((0, 0), |sum, row| (sum.0 + row.0, sum.1 + row.1));
+    if all == 0 {
+        return nnz;
+    }
+    // An eighth more than it looks like.
+    let likely = nnz as u128 * (9 * kept as u128) / (8 * all as u128);
+    (likely as usize).saturating_add(nnz / 16).min(nnz)
 }
 
 /// The entries that an operator on places keeps; rows sorted, those of A too.
@@ -150,10 +242,17 @@ pub(crate) fn band_values<T: Copy + Send + Sync, I: Index>(
     values: &[T],
     band: Band,
 ) -> Result<(Pattern<I>, Vec<T>)> {
-    /// Entries of a row from which on a search for its cuts is faster.
-    const LONG: usize = 64;
+    /// Entries of a row from which on those that are kept are copied together.
+    const SHORT: usize = 24;
     let ptr = a.row_ptr();
     let Some(&first) = values.first() else { return Ok((a.clone(), Vec::new())) };
+    // The runs of a row that are kept, one or two.
+    let runs_of = |i: usize| {
+        let (js, (columns, others)) = (a.row(i), band.of_row(i));
+        let from = if columns.start == 0 { 0 } else { below(js, columns.start) };
+        let end = below(js, columns.end);
+        if others { [0..from, end.max(from)..js.len()] } else { [from..end.max(from), 0..0] }
+    };
     let append = |rows: Range<usize>, lens: &mut [usize], cols: &mut Vec<I>, to: &mut Vec<T>| {
         let most = ptr[rows.end] - ptr[rows.start];
         stretch(cols, most, I::default(), "a block of rows")?;
@@ -162,8 +261,8 @@ pub(crate) fn band_values<T: Copy + Send + Sync, I: Index>(
         for (i, len) in rows.zip(lens) {
             let start = n;
             let (js, xs) = (a.row(i), &values[ptr[i]..ptr[i + 1]]);
-            let (columns, others) = band.of_row(i);
-            if js.len() < LONG {
+            if js.len() < SHORT {
+                let (columns, others) = band.of_row(i);
                 // What is not kept is written over: no branch to be guessed.
                 for (&j, &x) in js.iter().zip(xs) {
                     (cols[n], to[n]) = (j, x);
@@ -171,10 +270,7 @@ pub(crate) fn band_values<T: Copy + Send + Sync, I: Index>(
                     n += usize::from((columns.start <= j && j < columns.end) != others);
                 }
             } else {
-                let cut = |at: u64| js.partition_point(|j| (j.get() as u64) < at);
-                let (from, end) = (cut(columns.start), cut(columns.end));
-                let runs = if others { [0..from, end.max(from)..js.len()] } else { [from..end.max(from), 0..0] };
-                for run in runs {
+                for run in runs_of(i) {
                     cols[n..n + run.len()].copy_from_slice(&js[run.clone()]);
                     to[n..n + run.len()].copy_from_slice(&xs[run.clone()]);
                     n += run.len();
@@ -186,7 +282,11 @@ pub(crate) fn band_values<T: Copy + Send + Sync, I: Index>(
         to.truncate(n);
         Ok(())
     };
-    let (row_ptr, cols, values) = append_rows(threads, "select", &row_blocks(a)?, a.nnz(), &append)?;
+    let most = guess(a.nrows(), a.nnz(), |i| {
+        let [first, second] = runs_of(i);
+        (first.len() + second.len(), ptr[i + 1] - ptr[i])
+    });
+    let (row_ptr, cols, values) = append_rows(threads, "select", &row_blocks(a)?, most, &append)?;
     Ok((Pattern::from_parts(a.nrows(), a.ncols(), row_ptr, cols, true), values))
 }
 
@@ -208,6 +308,8 @@ mod tests {
         assert!(rows.iter().any(|row| row.len() > 250) && rows.iter().any(|row| row.len() < 10));
         let a = Pattern::<u32>::new(n, n, row_ptr, rows.concat()).unwrap();
         let values: Vec<usize> = (0..a.nnz()).collect();
+        let wide = a.col_idx().iter().map(|&j| u64::from(j)).collect();
+        let wide = Pattern::<u64>::new(n, n, a.row_ptr().to_vec(), wide).unwrap();
         let threads = &Threads::new(2).unwrap();
         for k in [0, 1, -1, 57, -57, 299, -299, 300, -300, i64::MAX, i64::MIN] {
             type Holds = fn(i128, i128, i128) -> bool;
@@ -222,7 +324,10 @@ mod tests {
                 ("row_gt", |i, _, k| i > k),
             ];
             for (name, holds) in all {
-                let (c, kept) = band_values(threads, &a, &values, Band::named(name, k).unwrap()).unwrap();
+                let band = Band::named(name, k).unwrap();
+                let (c, kept) = band_values(threads, &a, &values, band).unwrap();
+                let (d, of_wide) = band_values(threads, &wide, &values, band).unwrap();
+                assert!(d.row_ptr() == c.row_ptr() && of_wide == kept, "{name} {k}");
                 let (mut p, mut q) = (0, 0);
                 for i in 0..n {
                     for j in a.row(i) {
@@ -237,5 +342,49 @@ mod tests {
             }
         }
         assert_eq!(Band::named("row_index", 0), None);
+    }
+
+    /// The last columns that there can be, and none.
+    #[test]
+    fn columns_below_are_counted() {
+        let last = u32::MAX - 1;
+        let long: Vec<u32> = (0..100).map(|j| j * j).chain([last]).collect();
+        for row in [&[][..], &[0], &[last], &[0, 1, 2, last - 1, last], &[3, 4, 5, 6, 7, 8, 9, last], &long] {
+            for end in [0, 1, 4, 9, 10, u64::from(last), u64::from(last) + 1, u64::from(u32::MAX) + 1, u64::MAX] {
+                let want = row.iter().filter(|&&j| u64::from(j) < end).count();
+                assert_eq!(below(row, end), want, "{row:?} below {end}");
+            }
+        }
+        let empty = Pattern::<u32>::empty(0, 0).unwrap();
+        assert_eq!(band_values(&Threads::caller(), &empty, &[0u8; 0], Band::Tril(0)).unwrap().0, empty);
+    }
+
+    /// No flag, all flags and some, in rows of up to a thousand entries: the entries of each that is set.
+    #[test]
+    fn entries_are_kept_by_their_flags() {
+        let n = 1000;
+        let lens: Vec<usize> = (0..300).map(|i| [0, 1, 3, 8, 0, 27, 16, 255, 5, n][i % 10]).collect();
+        let ptr = std::iter::once(0).chain(lens.iter().scan(0, |end, len| {
+            *end += len;
+            Some(*end)
+        }));
+        let cols = lens.iter().flat_map(|&len| (0..len as u32).map(|p| p)).collect();
+        let a = Pattern::<u32>::new(300, n, ptr.collect(), cols).unwrap();
+        let values: Vec<u16> = (0..a.nnz()).map(|p| p as u16).collect();
+        type Keep = fn(usize) -> bool;
+        for holds in [(|_| false) as Keep, |_| true, |p| p % 27 == 13, |p| p % 2 == 0, |p| p < 20_000, |p| p == 0] {
+            let keeps = |rows: Range<usize>, kept: &mut [bool]| {
+                let entries = a.row_ptr()[rows.start]..a.row_ptr()[rows.end];
+                entries.zip(kept).for_each(|(p, keep)| *keep = holds(p));
+            };
+            let kept: Vec<usize> = (0..a.nnz()).filter(|&p| holds(p)).collect();
+            for threads in [1, 2, 3] {
+                let (c, found) = keep(&Threads::new(threads).unwrap(), &a, &values, &keeps).unwrap();
+                assert!(found.iter().copied().eq(kept.iter().map(|&p| p as u16)));
+                assert!(c.col_idx().iter().copied().eq(kept.iter().map(|&p| a.col_idx()[p])));
+                let before = |i: usize| kept.partition_point(|&p| p < a.row_ptr()[i]);
+                assert!(c.row_ptr().iter().copied().eq((0..=300).map(before)));
+            }
+        }
     }
 }

@@ -2,10 +2,10 @@
 
 use std::ops::Range;
 
-use crate::Result;
 use crate::algebra::{Array, Constant, Input, Slice, SliceMut};
 use crate::kernels::{BLOCK, CompiledOp, Runs, fill_any};
 use crate::par::Threads;
+use crate::{Pattern, Result};
 
 use super::super::blocks::blocks;
 use super::super::ewise::{ABSENT, Places, Together};
@@ -25,6 +25,23 @@ impl<'a> OfOne<'a> {
     pub(super) fn anywhere(&self, values: Slice<'_>, out: &mut SliceMut<'_>) {
         let nowhere = Input::Scalar(Slice::of(&[0u64]));
         self.runs.run(&[Input::Values(values), Input::Scalar(self.s.slice()), nowhere, nowhere], out);
+    }
+    /// f of each value of some rows.
+    pub(super) fn of_rows(&self, a: (&Pattern, Slice<'_>), rows: Range<usize>, out: &mut SliceMut<'_>) {
+        let (row_ptr, cols) = (a.0.row_ptr(), a.0.col_idx());
+        let entries = row_ptr[rows.start]..row_ptr[rows.end];
+        let values = a.1.part(entries.clone());
+        if !self.reads_place {
+            return self.anywhere(values, out);
+        }
+        let mut i = rows.start;
+        self.at(values, out, |p| {
+            let p = entries.start + p;
+            while row_ptr[i + 1] <= p {
+                i += 1;
+            }
+            (i as u64, u64::from(cols[p]))
+        });
     }
     /// f of each value, `place(p)` being where value p stands.
     pub(super) fn at(&self, values: Slice<'_>, out: &mut SliceMut<'_>, mut place: impl FnMut(usize) -> (u64, u64)) {

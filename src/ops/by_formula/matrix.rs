@@ -1,5 +1,6 @@
 //! Matrices: f(A), A ∘ B, folds.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use super::super::blocks::{blocks, row_blocks};
@@ -16,22 +17,28 @@ use crate::{Pattern, Result};
 /// The values of C(i, j) = f(A(i, j), s, i, j), in the order of A's.
 pub(crate) fn apply(threads: &Threads, f: &CompiledOp, a: Operand<'_>, s: &Constant) -> Result<Array> {
     let of = OfOne::new(f, s)?;
-    let (values, row_ptr, cols) = (a.values, a.pattern.row_ptr(), a.pattern.col_idx());
+    let (pattern, values) = (&**a.pattern, a.values);
+    let row_ptr = pattern.row_ptr();
     if !of.reads_place {
         let blocks = blocks(values.len(), &|p| p as u64)?;
         return fill_any(f.ty(), threads, "apply", &blocks, &|p| p, &|block, out| of.anywhere(values.part(block), out));
     }
-    fill_any(f.ty(), threads, "apply", &row_blocks(a.pattern)?, &|i| row_ptr[i], &|rows, out| {
-        let entries = row_ptr[rows.start]..row_ptr[rows.end];
-        let mut i = rows.start;
-        of.at(values.part(entries.clone()), out, |p| {
-            let p = entries.start + p;
-            while row_ptr[i + 1] <= p {
-                i += 1;
-            }
-            (i as u64, u64::from(cols[p]))
-        });
+    fill_any(f.ty(), threads, "apply", &row_blocks(pattern)?, &|i| row_ptr[i], &|rows, out| {
+        of.of_rows((pattern, values), rows, out);
     })
+}
+
+/// Which entries of A an operator keeps, for [`Move::Keep`](super::Move::Keep).
+/// # Errors
+/// [`Error::Unsupported`](crate::Error::Unsupported) for a formula that the processor cannot run;
+/// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
+pub(crate) fn keeps<'a>(
+    f: &'a CompiledOp,
+    a: Operand<'a>,
+    s: &'a Constant,
+) -> Result<impl Fn(Range<usize>, &mut [bool]) + Sync + 'a> {
+    let (of, a) = (OfOne::new(f, s)?, (&**a.pattern, a.values));
+    Ok(move |rows: Range<usize>, kept: &mut [bool]| of.of_rows(a, rows, &mut SliceMut::of(kept)))
 }
 
 /// Two matrices that meet entry by entry.

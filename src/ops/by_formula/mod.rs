@@ -16,7 +16,7 @@ pub(crate) use super::select::Band;
 pub(crate) use aggregate::{column_counts, column_of_best, counts};
 pub(crate) use entries::Ewise;
 pub(super) use entries::OfTwo;
-pub(crate) use matrix::{apply, ewise, reduce};
+pub(crate) use matrix::{apply, ewise, keeps, reduce};
 pub(crate) use moves::{Move, assigned, filled_where, moved, put_over};
 pub(crate) use placed::{build, diagonal, diagonal_matrix, extract_vector, fold_places, place_vector, summed_groups};
 pub(crate) use spmm::{join_dense, spmm};

@@ -6,7 +6,7 @@ use super::super::assign::{AssignRows, FillRows};
 use super::super::ewise::PutRows;
 use super::super::extract::{extract_values, place_values, within_values};
 use super::super::restrict::restrict_values;
-use super::super::select::{Band, band_values, keep_values};
+use super::super::select::{Band, Keeps, band_values, keep_values};
 use crate::algebra::words::{Fold, Moves, moved as by_word, moved_two};
 use crate::algebra::{Value, Word};
 use crate::par::Threads;
@@ -14,14 +14,14 @@ use crate::sparse::{IndexList, sorted_values, transposed_values};
 use crate::{Csr, Error, Index, Pattern, Result};
 
 /// What becomes of the entries.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub(crate) enum Move<'a, I: Index = u32> {
     /// Aᵀ, rows sorted.
     Transpose,
     /// A, rows sorted.
     Sort,
-    /// The entries whose flag is set, of a matrix with sorted rows.
-    Keep(&'a [bool]),
+    /// The entries that these flags keep, of a matrix with sorted rows.
+    Keep(&'a Keeps<'a>),
     /// Those that an operator on places keeps, of a matrix with sorted rows.
     Band(Band),
     /// The entries where this pattern has one, or where it has none if the flag is set; both have sorted rows.
@@ -47,7 +47,7 @@ impl<I: Index> Moves for Moved<'_, I> {
         match how {
             Move::Transpose => transposed_values(threads, pattern, words),
             Move::Sort => sorted_values(threads, pattern, words),
-            Move::Keep(flags) => keep_values(threads, pattern, words, flags),
+            Move::Keep(keeps) => keep_values(threads, pattern, words, keeps),
             Move::Band(band) => band_values(threads, pattern, words, band),
             Move::Restrict(mask, complement) => restrict_values(threads, pattern, words, mask, complement),
             Move::Extract(rows, cols) => extract_values(threads, pattern, words, (rows, cols)),

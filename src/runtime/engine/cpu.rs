@@ -285,8 +285,8 @@ impl Cpu {
                 if let Some(band) = k.and_then(|k| Band::named(f.compiled().builtin()?, k)) {
                     return Ok(a.moved(threads, Move::Band(band))?.into());
                 }
-                let flags = by_formula::apply(threads, f.compiled(), a.operand()?, f.scalar()?)?;
-                a.moved(threads, Move::Keep(flags.slice().get().unwrap_or_default()))?.into()
+                let keeps = by_formula::keeps(f.compiled(), a.operand()?, f.scalar()?)?;
+                a.moved(threads, Move::Keep(&keeps))?.into()
             }
             Op::Reduce(monoid) => {
                 let sum = by_formula::reduce(threads, monoid.compiled(), a.operand()?.values)?;
