@@ -586,6 +586,13 @@ impl<I: Index> Backend<I> for Cpu {
         told!("count", a);
         self.counted(a)
     }
+    fn column_counts<T: Value>(&self, a: &Csr<T, I>) -> Result<Vector<i64, I>> {
+        if let Some(counts) = self.counted_columns(a)? {
+            told!("count", a);
+            return Ok(counts);
+        }
+        self.row_counts(&Backend::transposed(self, a)?)
+    }
     fn row_arg<T: Num>(&self, a: &Csr<T, I>, greatest: bool) -> Result<Vector<i64, I>> {
         told!(if greatest { "argmax" } else { "argmin" }, a);
         self.arg_of_rows(a, greatest)

@@ -7,7 +7,7 @@ use super::Backend;
 use super::assign::assign;
 use crate::algebra::{IndexUnaryOp, Monoid, Num, Second, Value};
 use crate::ops::by_formula::{Band, Move, assigned, filled_where, moved};
-use crate::ops::{self, arg_rows, diagonal_entries, diagonal_of};
+use crate::ops::{self, arg_rows, column_histogram, diagonal_entries, diagonal_of};
 use crate::par::{collected, filled, note};
 use crate::pattern::check_ncols;
 use crate::sparse::{IndexList, MaskSpec, MatrixPattern, VectorPattern};
@@ -179,6 +179,23 @@ impl Cpu {
         let label = |r: usize| labels.map_or_else(|| I::cast(r), |labels| labels[r]);
         let indices = collected(n, some().map(label), "indices")?;
         Vector::from_list(a.nrows(), indices, collected(n, some().map(row_nnz), "values")?)
+    }
+    /// Entries of the columns that have some; `None` where the transpose tells them faster, or alone.
+    pub(super) fn counted_columns<T: Value, I: Index>(&self, a: &Csr<T, I>) -> Result<Option<Vector<i64, I>>> {
+        /// Columns for each entry up to which each column is counted.
+        const DENSE: usize = 8;
+        let stored = match a.as_hyper() {
+            Some(rows) => &*rows.rows().pattern,
+            None => &**a.compressed()?.pattern(),
+        };
+        if a.ncols() / DENSE > a.nnz() {
+            return Ok(None);
+        }
+        let Some(counts) = column_histogram(self.threads(), stored).transpose()? else { return Ok(None) };
+        let some = || counts.iter().enumerate().filter(|(_, count)| **count > 0);
+        let n = some().count();
+        let columns = collected(n, some().map(|(j, _)| I::cast(j)), "indices")?;
+        Vector::from_list(a.ncols(), columns, collected(n, some().map(|(_, &count)| count), "values")?).map(Some)
     }
     /// The column of the first least or greatest value of each row.
     pub(super) fn arg_of_rows<T: Num, I: Index>(&self, a: &Csr<T, I>, greatest: bool) -> Result<Vector<i64, I>> {

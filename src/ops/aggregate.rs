@@ -1,10 +1,12 @@
-//! Where the least or the greatest value of each row stands.
+//! Where the least or the greatest value of each row stands, and how many entries each column has.
+
+use std::sync::{Mutex, PoisonError};
 
 use crate::algebra::Num;
-use crate::par::{Threads, reserved};
-use crate::{Csr, Index, Result};
+use crate::par::{Threads, filled, reserved};
+use crate::{Csr, Index, Pattern, Result};
 
-use super::blocks::row_blocks;
+use super::blocks::{blocks, row_blocks};
 use crate::kernels::fill;
 
 /// A row without such a value.
@@ -46,4 +48,61 @@ pub(crate) fn arg_rows<T: Num, I: Index>(
         cols.push(j);
     }
     Ok((rows, cols))
+}
+
+/// How many entries each column has. `None` if there are more than four billion entries.
+///
+/// Cost: O(nnz + n · threads) time, four bytes for each column and thread beside the result.
+/// # Errors
+/// [`Error::OutOfMemory`](crate::Error::OutOfMemory), [`Error::Cancelled`](crate::Error::Cancelled).
+pub(crate) fn column_histogram<I: Index>(threads: &Threads, a: &Pattern<I>) -> Option<Result<Vec<i64>>> {
+    /// Entries that are worth a thread.
+    const PART: usize = 1 << 16;
+    u32::try_from(a.nnz()).ok().map(|_| {
+        let n = a.ncols();
+        let parts = if n <= a.nnz() { threads.count().min(a.nnz() / PART + 1) } else { 1 };
+        let made = Mutex::new(reserved(parts, "aggregate")?);
+        let count = |(): &mut (), t: usize| {
+            let mut counts = filled(n, 0u32, "aggregate")?;
+            let entries = a.nnz() * t / parts..a.nnz() * (t + 1) / parts;
+            a.col_idx()[entries].iter().for_each(|j| counts[j.get()] += 1);
+            made.lock().unwrap_or_else(PoisonError::into_inner).push(counts);
+            Ok(())
+        };
+        threads.for_each_of("aggregate", parts, || Ok(()), count)?;
+        let made = made.into_inner().unwrap_or_else(PoisonError::into_inner);
+        fill(threads, "aggregate", &blocks(n, &|j| j as u64)?, &|j| j, 0i64, &|cols, y| {
+            for counts in &made {
+                y.iter_mut().zip(&counts[cols.clone()]).for_each(|(y, &count)| *y += i64::from(count));
+            }
+        })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// So many entries that each thread counts a part; columns without one, and none at all.
+    #[test]
+    fn each_column_is_counted() {
+        fn check<I: Index>(nrows: usize, n: usize) {
+            let cols = |i: usize| (0..n).filter(move |j| (i + j) % 3 == 0 && j % 7 != 2);
+            let ptr = std::iter::once(0).chain((0..nrows).scan(0, |end, i| {
+                *end += cols(i).count();
+                Some(*end)
+            }));
+            let a =
+                Pattern::<I>::new(nrows, n, ptr.collect(), (0..nrows).flat_map(cols).map(I::cast).collect()).unwrap();
+            let want: Vec<i64> =
+                (0..n).map(|j| (0..nrows).filter(|&i| cols(i).any(|k| k == j)).count() as i64).collect();
+            for threads in [1, 2, 3] {
+                assert_eq!(column_histogram(&Threads::new(threads).unwrap(), &a).unwrap().unwrap(), want);
+            }
+        }
+        for (m, n) in [(0, 0), (3, 0), (0, 5), (1, 1), (2, 40), (5000, 100)] {
+            check::<u32>(m, n);
+            check::<u64>(m, n);
+        }
+    }
 }

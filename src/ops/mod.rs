@@ -44,7 +44,7 @@ mod union;
 pub(crate) mod vector;
 mod vxm;
 
-pub(crate) use aggregate::arg_rows;
+pub(crate) use aggregate::{arg_rows, column_histogram};
 pub(crate) use apply::apply;
 pub(crate) use apply_index::apply_index;
 pub(crate) use concat::{block_ranges, concat_blocks, concat_shape};

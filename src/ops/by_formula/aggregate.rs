@@ -1,13 +1,11 @@
 //! Numbers that tell of the entries of each row, in one pass.
 
-use std::sync::{Mutex, PoisonError};
-
-use super::super::aggregate::arg_rows;
+use super::super::aggregate::{arg_rows, column_histogram};
 use super::super::blocks::blocks;
 use super::vector::AnyVector;
 use crate::algebra::{Array, Num, Type, for_each_type};
 use crate::kernels::{Operand, fill};
-use crate::par::{Threads, collected, filled, reserved};
+use crate::par::{Threads, collected};
 use crate::sparse::{Bitmap, VectorPattern};
 use crate::{Csr, Index, Pattern, Result};
 
@@ -26,36 +24,16 @@ pub(crate) fn counts(threads: &Threads, a: &Pattern) -> Result<AnyVector> {
 
 /// How many entries each column has that has some. `None` if there are more than four billion entries.
 ///
-/// Cost: O(nnz + n · threads) time, four bytes for each column and thread beside the result.
+/// Cost: that of [`column_histogram`].
 /// # Errors
 /// Those of [`counts`].
 pub(crate) fn column_counts(threads: &Threads, a: &Pattern) -> Option<Result<AnyVector>> {
-    u32::try_from(a.nnz()).ok().map(|_| {
-        let n = a.ncols();
-        let parts = if n <= a.nnz() { threads.count().min(a.nnz() / PART + 1) } else { 1 };
-        let made = Mutex::new(reserved(parts, NAME)?);
-        let count = |(): &mut (), t: usize| {
-            let mut counts = filled(n, 0u32, NAME)?;
-            let entries = a.nnz() * t / parts..a.nnz() * (t + 1) / parts;
-            a.col_idx()[entries].iter().for_each(|&j| counts[j as usize] += 1);
-            made.lock().unwrap_or_else(PoisonError::into_inner).push(counts);
-            Ok(())
-        };
-        threads.for_each_of(NAME, parts, || Ok(()), count)?;
-        let made = made.into_inner().unwrap_or_else(PoisonError::into_inner);
-        let blocks = blocks(n, &|j| j as u64)?;
-        let y = fill(threads, NAME, &blocks, &|j| j, 0i64, &|cols, y| {
-            for counts in &made {
-                y.iter_mut().zip(&counts[cols.clone()]).for_each(|(y, &count)| *y += i64::from(count));
-            }
-        })?;
-        let bits = Bitmap::on(threads, NAME, n, |j| j as u64, |j| y[j] > 0)?;
+    let counted = |y: Vec<i64>| {
+        let bits = Bitmap::on(threads, NAME, a.ncols(), |j| j as u64, |j| y[j] > 0)?;
         Ok(AnyVector::of(VectorPattern::bitmap(bits), Array::of(y)))
-    })
+    };
+    Some(column_histogram(threads, a)?.and_then(counted))
 }
-
-/// Entries that are worth a thread.
-const PART: usize = 1 << 16;
 
 /// The column of the least entry of each row, or of the greatest one; of equal ones the first. NaN is neither. `None`
 /// if values of this type have no order.
