@@ -158,8 +158,8 @@ mod v3 {
         _mm256_sub_epi32, _mm256_xor_si256,
     };
 
-    /// As [`super::RowUnion::append`], from place `first` on: each column of B is compared with eight of A at once. Those
-    /// behind it come one place later if A lacks it.
+    /// As [`super::RowUnion::append`], from place `first` on: each column of B is compared with eight of A at once.
+    /// Those behind it come one place later if A lacks it.
     /// # Safety
     /// The processor must have AVX2 and POPCNT; the rows be valid for so many columns, `pa` and `pb` for as many places
     /// and 7 more.
@@ -222,13 +222,14 @@ mod v3 {
 mod v4 {
     use super::COMMON;
     use std::arch::x86_64::{
-        _mm512_add_epi32, _mm512_cmpeq_epu32_mask, _mm512_mask_add_epi32, _mm512_mask_cmpgt_epu32_mask,
+        _mm512_add_epi32, _mm512_cmpeq_epu32_mask, _mm512_mask_cmplt_epu32_mask, _mm512_maskz_compress_epi32,
         _mm512_maskz_loadu_epi32, _mm512_set_epi32, _mm512_set1_epi32, _mm512_storeu_si512,
     };
 
-    /// As [`super::v3::places`], sixteen of A at once.
+    /// As [`super::RowUnion::append`], from place `first` on: each column of B is compared with sixteen of A at once,
+    /// which says how many come before it.
     /// # Safety
-    /// The processor must have AVX-512; the rows be valid for so many columns, `pa` and `pb` for as many places and 15
+    /// The processor must have AVX-512; the rows be valid for so many columns, `pa` and `pb` for as many places and 32
     /// more.
     #[target_feature(enable = "avx512f,popcnt")]
     pub(super) unsafe fn places(
@@ -239,16 +240,16 @@ mod v4 {
         pb: *mut u32,
     ) -> usize {
         let iota = _mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
-        let one = _mm512_set1_epi32(1);
+        let high = _mm512_add_epi32(iota, _mm512_set1_epi32(16));
         let (mut p, mut q, mut n) = (0, 0, first as u32);
         while p < len_a {
-            let here = (len_a - p).min(16);
-            let lanes = ((1_u32 << here) - 1) as u16;
+            let mut here = (len_a - p).min(16);
+            let lanes = if here == 16 { u16::MAX } else { (1 << here) - 1 };
             // SAFETY: lanes that are masked out are not read; p + here − 1 < len_a.
             let (sixteen, last) =
                 unsafe { (_mm512_maskz_loadu_epi32(lanes, ja.add(p).cast()), ja.add(p + here - 1).read()) };
-            let mut places = _mm512_add_epi32(iota, _mm512_set1_epi32(n as i32));
-            let mut new = 0;
+            // Places from `n` on that B alone has; `new` of them.
+            let (mut only, mut new) = (0_u32, 0);
             while q < len_b {
                 // SAFETY: q < len_b.
                 let k = unsafe { jb.add(q).read() };
@@ -256,18 +257,29 @@ mod v4 {
                     break;
                 }
                 let k = _mm512_set1_epi32(k as i32);
-                let behind = _mm512_mask_cmpgt_epu32_mask(lanes, sixteen, k);
+                let before = _mm512_mask_cmplt_epu32_mask(lanes, sixteen, k).count_ones();
+                if new == 16 {
+                    // No more fit the masks: the rest is for the next sixteen, which begin behind what is known.
+                    here = before as usize;
+                    break;
+                }
                 let common = _mm512_cmpeq_epu32_mask(sixteen, k) & lanes != 0;
-                let before = here as u32 - behind.count_ones() - u32::from(common);
+                let place = before + new;
                 // SAFETY: as above.
-                unsafe { pb.add(q).write((n + before + new) | if common { COMMON } else { 0 }) };
-                let shifted = if common { 0 } else { behind };
-                places = _mm512_mask_add_epi32(places, shifted, places, one);
+                unsafe { pb.add(q).write((n + place) | if common { COMMON } else { 0 }) };
+                only |= u32::from(!common) << place;
                 new += u32::from(!common);
                 q += 1;
             }
-            // SAFETY: p + 16 ≤ len_a + 15.
-            unsafe { _mm512_storeu_si512(pa.add(p).cast(), places) };
+            let places = !only;
+            let at = _mm512_set1_epi32(n as i32);
+            // SAFETY: at most p + 32 places are written, of len_a + 32.
+            unsafe {
+                let low = _mm512_add_epi32(_mm512_maskz_compress_epi32(places as u16, iota), at);
+                _mm512_storeu_si512(pa.add(p).cast(), low);
+                let high = _mm512_add_epi32(_mm512_maskz_compress_epi32((places >> 16) as u16, high), at);
+                _mm512_storeu_si512(pa.add(p + (places as u16).count_ones() as usize).cast(), high);
+            }
             p += here;
             n += here as u32 + new;
         }
