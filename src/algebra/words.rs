@@ -513,8 +513,8 @@ impl<'a> SliceMut<'a> {
             }
         });
     }
-    /// Writes the values of rows of a Kronecker product: `from` has, [`Tile::STRIDE`] apart, the products of a
-    /// block of A by each entry of B, whose rows are `of_b`; each part of a row of A goes to its places behind all rows of B.
+    /// Writes the values of rows of A ⊗ B. `from` has the products of a block of A by each entry of B,
+    /// [`Tile::STRIDE`] apart; `of_b` are the rows of B. Each part of a row of A goes to its places in all rows of C.
     /// # Panics
     /// If the types differ, or there are no such values.
     #[inline]
@@ -531,9 +531,9 @@ impl<'a> SliceMut<'a> {
                 for m in 0..count {
                     for l in 0..row.len() {
                         let (p, q) = (first + m * row.len() + l, (row.start + l) * stride + at + m);
-                        // SAFETY: as for `gather`: 1. p < to + len · (row.start + row.len()) ≤ to + len · n ≤ len of self,
-                        // since start + m < len and l < row.len(); 2. q < (row.start + l + 1) · stride ≤ n · stride, since
-                        // at + m < stride.
+                        // SAFETY: as for `gather`: 1. p < to + len · (row.start + row.len()) ≤ to + len · n, which is at
+                        // most the length, since start + m < len and l < row.len(); 2. q < (row.start + l + 1) · stride
+                        // ≤ n · stride, since at + m < stride.
                         unsafe { copy_value(from.at.add(q * size), self.at.add(p * size), size) };
                     }
                 }
@@ -570,8 +570,8 @@ impl<'a> SliceMut<'a> {
     }
 }
 
-/// Values `start..start + n` of a row of A of `len`, which are number `at` and so on of a block, and the place of the first
-/// product of the row.
+/// Values `start..start + n` of a row of A of `len`, which are number `at` and so on of a block, and the place of the
+/// first product of the row.
 pub(crate) struct Tile {
     pub(crate) to: usize,
     pub(crate) len: usize,
