@@ -935,14 +935,22 @@ mod tests {
     #[should_panic(expected = "2 times 3 values from 4 on of 9")]
     fn products_are_not_spread_beyond_the_end() {
         let part = Tile { to: 4, len: 3, start: 0, at: 0, n: 1 };
-        SliceMut::of(&mut [0u8; 9]).spread(&Slice::of(&[0u8; 2 * Tile::STRIDE]), &[0..2], [part].into_iter());
+        SliceMut::of(&mut [0u8; 9]).spread(
+            &Slice::of(&[0u8; 2 * Tile::STRIDE]),
+            std::slice::from_ref(&(0..2)),
+            [part].into_iter(),
+        );
     }
 
     #[test]
     #[should_panic(expected = "1 times 3 values from 0 on of 9")]
     fn products_that_are_not_there_are_not_spread() {
         let part = Tile { to: 0, len: 3, start: 2, at: 0, n: 2 };
-        SliceMut::of(&mut [0u8; 9]).spread(&Slice::of(&[0u8; Tile::STRIDE]), &[0..1], [part].into_iter());
+        SliceMut::of(&mut [0u8; 9]).spread(
+            &Slice::of(&[0u8; Tile::STRIDE]),
+            std::slice::from_ref(&(0..1)),
+            [part].into_iter(),
+        );
     }
 
     #[test]

@@ -87,7 +87,7 @@ mod tests {
     #[test]
     fn each_column_is_counted() {
         fn check<I: Index>(nrows: usize, n: usize) {
-            let cols = |i: usize| (0..n).filter(move |j| (i + j) % 3 == 0 && j % 7 != 2);
+            let cols = |i: usize| (0..n).filter(move |j| (i + j).is_multiple_of(3) && j % 7 != 2);
             let ptr = std::iter::once(0).chain((0..nrows).scan(0, |end, i| {
                 *end += cols(i).count();
                 Some(*end)

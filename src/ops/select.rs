@@ -368,7 +368,7 @@ mod tests {
             *end += len;
             Some(*end)
         }));
-        let cols = lens.iter().flat_map(|&len| (0..len as u32).map(|p| p)).collect();
+        let cols = lens.iter().flat_map(|&len| 0..len as u32).collect();
         let a = Pattern::<u32>::new(300, n, ptr.collect(), cols).unwrap();
         let values: Vec<u16> = (0..a.nnz()).map(|p| p as u16).collect();
         type Keep = fn(usize) -> bool;
