@@ -329,10 +329,8 @@ fn market(path: &str, ty: Option<Type>, options: &SparringFileOptions, threads: 
     let most = if options.max_bytes == 0 { u64::MAX } else { options.max_bytes };
     let how = ReadOptions::new().threads(threads).max_bytes(most).lenient(options.lenient != 0);
     let file = read_matrix_market_with(path, &how).map_err(|e| Fail::from(e).naming("path"))?;
-    let (pattern, values) = match ty {
-        Some(ty) => file.of_type(ty, threads).map_err(unheld)?,
-        None => file.any_with(threads)?,
-    };
+    let read = file.of_type(ty.unwrap_or(file.value_type()), threads);
+    let (pattern, values) = if ty.is_some() { read.map_err(unheld)? } else { read? };
     Ok(Matrix::new(pattern, values)?)
 }
 
