@@ -384,8 +384,8 @@ fn mxv_few_rows(
     }
 }
 
-/// y(i) where ⊕ keeps the last product alone: it is looked for from the end of a row, and no other is made. The rows are
-/// those of the list `few`, if there is one, else all that the mask allows.
+/// y(i) where ⊕ keeps the last product alone: it is looked for from the end of a row, and no other is made. The rows
+/// are those of the list `few`, if there is one, else all that the mask allows.
 fn mxv_last(
     threads: &Threads,
     ring: &CompiledRing,
