@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use clap::{Args, Subcommand};
+use sparring::Error;
 use sparring::algebra::Slice;
 use sparring::runtime::{BinaryOp, Machine, Matrix, Object, Op, Pairing, Scalar, Semiring};
 
@@ -138,12 +139,16 @@ impl Run for Products {
             }
             Self::Spmm(spmm) => {
                 let (ring, x) = (Semiring::new(&spmm.semiring, ty)?, dense(machine, on.b())?);
+                let (m, n) = a.shape();
+                let lhs = if spmm.transpose { (n, m) } else { (m, n) };
+                if lhs.1 != x.shape().0 {
+                    return Err(Error::Shape { op: "spmm", lhs, rhs: x.shape() });
+                }
                 let columns = x.shape().1;
                 let values = x.values().unwrap_or_else(|| Slice::of::<bool>(&[]));
                 let call = machine.spmm(&ring, a, values, columns);
                 let y = if spmm.transpose { call.transpose_a() } else { call }.eval()?;
-                let rows = if spmm.transpose { a.shape().1 } else { a.shape().0 };
-                on.allowed(machine.upload(&Matrix::new(Arc::new(full(rows, columns)?), y)?)?)
+                on.allowed(machine.upload(&Matrix::new(Arc::new(full(lhs.0, columns)?), y)?)?)
             }
         }
     }
