@@ -285,7 +285,7 @@ const OPERATIONS: &[(&str, Operation)] = &[
         let one = contract::AnyView::new(Slice::of(&singles[..1]), contract::Layout::row_major(&[1])?)?;
         machine.einsum(&wide, &contract::Einsum::new("i,i->", &[one.clone(), one])?)?;
         let tensor = sparring::runtime::Tensor::from(x.tensor.clone());
-        tensor.cast(Type::I32)?.summed(&Threads::current())?;
+        tensor.wrapping_cast(Type::I32)?.summed(&Threads::current())?;
         WATCHED.set(true);
         let b = contract::AnyView::new(Slice::of(&singles), contract::Layout::row_major(&[60, 30, 50])?)?;
         let m = contract::AnyView::new(Slice::of(&singles), contract::Layout::row_major(&[50, 50])?)?;
@@ -296,7 +296,7 @@ const OPERATIONS: &[(&str, Operation)] = &[
         let factors: Vec<Slice<'_>> = factors.iter().map(|f| Slice::of(f.values())).collect();
         let v = machine.mttkrp(&ring, &tensor, &factors, 4, 0)?;
         let v = v.len() + machine.mttkrp_plan(&tensor, 4, None, Some(1))?.eval(&factors, 1)?.len();
-        let summed = tensor.cast(Type::I32)?.summed(&Threads::current())?.nnz();
+        let summed = tensor.wrapping_cast(Type::I32)?.summed(&Threads::current())?.nnz();
         Ok((c.len() + v + summed) as u64)
     }),
     ("einsum of groups", |_| {

@@ -8,7 +8,7 @@ use sparring::runtime::{Machine, Plan};
 use crate::guard::{Fail, Fallible};
 use crate::handle::{Object, handle, release};
 use crate::memory::{NewHandle, text, write, write_text};
-use crate::sparse::{Held, elsewhere};
+use crate::sparse::{Held, Sparse, elsewhere};
 use crate::status::SparringStatus;
 
 /// Where operations run: the processor with its threads, or a GPU; and a memory budget. Threads of yours may share one.
@@ -135,4 +135,14 @@ pub unsafe extern "C" fn sparring_device_wait(device: *const SparringDevice) -> 
 #[unsafe(no_mangle)]
 pub extern "C" fn sparring_device_free(device: *mut SparringDevice) -> SparringStatus {
     ffi!({ release(device, "device") })
+}
+
+/// Removes all entries of an object, which stays where it is.
+pub(crate) fn clear<C: Sparse>(device: *const SparringDevice, c: *mut C, name: &'static str) -> Fallible {
+    let (device, c) = (handle(device, "device")?, handle(c, name)?);
+    let mut c = c.lock();
+    device.takes(name, &*c)?;
+    let empty = C::Held::empty(c.ty(), c.shape())?;
+    *c = if c.is_on_host() { empty } else { empty.upload(&device.machine)? };
+    Ok(())
 }

@@ -179,7 +179,7 @@ pub unsafe extern "C" fn sparring_matrix_clear(
     device: *const SparringDevice,
     matrix: *mut SparringMatrix,
 ) -> SparringStatus {
-    ffi!({ crate::operation::clear(device, matrix, "matrix") })
+    ffi!({ crate::device::clear(device, matrix, "matrix") })
 }
 
 /// The place (i, j) of a matrix, if it has one.

@@ -160,16 +160,6 @@ fn call<'m>(machine: &'m Machine, op: Op<'m>, a: Option<Operand>, b: Option<Oper
     Ok(machine.call(op, operands))
 }
 
-/// Removes all entries of an object, which stays where it is.
-pub(crate) fn clear<C: Sparse>(device: *const SparringDevice, c: *mut C, name: &'static str) -> Fallible {
-    let (device, c) = (handle(device, "device")?, handle(c, name)?);
-    let mut c = c.lock();
-    device.takes(name, &*c)?;
-    let empty = C::Held::empty(c.ty(), c.shape())?;
-    *c = if c.is_on_host() { empty } else { empty.upload(&device.machine)? };
-    Ok(())
-}
-
 /// s ⊙= ⊕ over all entries of `a`: s is empty where there are none, or as it was with ⊙.
 pub(crate) fn reduce<A: Sparse>(
     device: *const SparringDevice,

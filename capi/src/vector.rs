@@ -208,7 +208,7 @@ pub unsafe extern "C" fn sparring_vector_clear(
     device: *const SparringDevice,
     vector: *mut SparringVector,
 ) -> SparringStatus {
-    ffi!({ crate::operation::clear(device, vector, "vector") })
+    ffi!({ crate::device::clear(device, vector, "vector") })
 }
 
 /// A new vector with the same entries, of values of another type: as floats the nearest, as integers the same numbers,
