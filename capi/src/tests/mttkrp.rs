@@ -192,8 +192,8 @@ fn plans_of_long_modes_of_vectors_and_of_nothing() {
         ok(sparring_mttkrp_free(plan));
         (status, found)
     };
-    let wide = coo(&[2, 1, 1 << 33], &[vec![0, 1], vec![0, 0], vec![1 << 32, 3]], &[2.0, 5.0]);
-    // A permutation of a mode takes a pointer for each of its rows.
+    let wide = coo(&[2, 1, 1 << 40], &[vec![0, 1], vec![0, 0], vec![1 << 32, 3]], &[2.0, 5.0]);
+    // A permutation of a mode takes a pointer for each of its rows: 8 TiB.
     let e = prepared(cpu, wide, 1, SPARRING_MTTKRP_C as u32).0;
     assert!(refused(e, SPARRING_OUT_OF_MEMORY).contains("are needed for mttkrp"));
     let line = coo(&[3], &[vec![2, 0, 2]], &[1.0, 5.0, 10.0]);
