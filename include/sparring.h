@@ -646,6 +646,7 @@ typedef struct {
   /// The transpose of the matrix of `sparring_mxv` or `sparring_vxm`, made before, or NULL: the product goes by the rows
   /// of the two that the mask allows ("pull") or by those that the vector names ("push"), whichever is less work. A
   /// matrix that is not the transpose gives a wrong result; its shape and how many entries it has are checked.
+  /// Other operations refuse it.
   const SparringMatrix *transposed;
 } SparringDescriptor;
 

@@ -59,7 +59,7 @@ pub unsafe extern "C" fn sparring_matrix_spmm(
             // SAFETY: by the contract above; every bit pattern is a SparringDescriptor.
             p => unsafe { input(p, 1, "descriptor")?[0] },
         };
-        if d.structure | d.complement | d.replace | d.transpose_b != 0 {
+        if d.structure | d.complement | d.replace | d.transpose_b != 0 || !d.transposed.is_null() {
             return Err(Fail::argument("descriptor", "of a dense result, transpose_a alone may be set".into()));
         }
         let (gives, [takes_a, takes_x]) = (ring.semiring().ty(), ring.types());

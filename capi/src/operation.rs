@@ -48,6 +48,7 @@ pub struct SparringDescriptor {
     /// The transpose of the matrix of `sparring_mxv` or `sparring_vxm`, made before, or NULL: the product goes by the rows
     /// of the two that the mask allows ("pull") or by those that the vector names ("push"), whichever is less work. A
     /// matrix that is not the transpose gives a wrong result; its shape and how many entries it has are checked.
+    /// Other operations refuse it.
     pub transposed: *const SparringMatrix,
 }
 
@@ -132,6 +133,9 @@ impl<C: Sparse, M: Sparse> Write<C, M> {
 
 /// The error of an operation, by the names of C.
 fn failed(op: &Op<'_>, transposed: bool, e: Error) -> Fail {
+    if let Error::Argument { name: "transpose", message } = e {
+        return Fail::argument("transposed", message);
+    }
     let (Error::ListIndex { list, .. } | Error::RepeatedIndex { list, .. }) = e else {
         return Fail::of_operands(e, "a", "b");
     };

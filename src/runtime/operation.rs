@@ -133,7 +133,7 @@ impl<'m> Operation<'m> {
     ///
     /// Both ways give the same entries, and the same bits where ⊕ is exact. The choice depends on counts alone, and costs
     /// O(entries of x) on the processor. A matrix that is not the transpose gives a wrong result; its shape and how many
-    /// entries it has are checked. Other operations have no use for it.
+    /// entries it has are checked. Other operations refuse it.
     pub fn with_transpose(mut self, at: &Matrix) -> Self {
         self.twin = Some(at.clone());
         self
@@ -184,6 +184,7 @@ impl<'m> Operation<'m> {
             let message = "an assign writes into a result that exists: call into(&mut c)".into();
             return Err(Error::Argument { name: "operation", message });
         }
+        self.check_transpose()?;
         let mask = self.resolved()?;
         self.compute(mask.as_ref())
     }
@@ -218,6 +219,7 @@ impl<'m> Operation<'m> {
     /// Those of [`eval`](Self::eval); [`Error::Argument`] if T or the accumulator is of another type than `c`, with
     /// both named. `c` is unchanged then, unless memory runs out between removing entries and adding others.
     pub fn into<X: Collection>(self, c: &mut X) -> Result<()> {
+        self.check_transpose()?;
         let Self { machine, accum, complement, replace, .. } = self;
         let ty = c.type_of();
         if let Some(op) = accum {
@@ -326,6 +328,14 @@ impl<'m> Operation<'m> {
             Some(mask) => call.mask(mask.operand()?, complement),
         })
     }
+    /// Refuses a transpose made before, of operations that have no use for it.
+    fn check_transpose(&self) -> Result<()> {
+        if self.twin.is_none() || matches!(self.op, Op::Mxv(_) | Op::Vxm(_)) {
+            return Ok(());
+        }
+        let message = format!("{} takes none: products with vectors choose their direction by it", self.op.name());
+        Err(Error::Argument { name: "transpose", message })
+    }
     /// A product with a vector whose matrix is at hand transposed too.
     fn by_direction(mut self, flip: bool, mask: Option<&Object>) -> Result<Object> {
         self.check_product()?;
@@ -335,6 +345,10 @@ impl<'m> Operation<'m> {
         let (a, x) = (Matrix::try_from(operand(a)?)?, Vector::try_from(operand(x)?)?);
         let at = self.twin.take().ok_or_else(no_operand)?;
         check_transpose((a.shape(), a.nnz()), (at.shape(), at.nnz()))?;
+        if at.ty() != a.ty() {
+            let message = format!("its values are {}, those of the matrix {}", at.ty(), a.ty());
+            return Err(Error::Argument { name: "transpose", message });
+        }
         // The rows of one matrix are those of the result, the rows of the other the places of x.
         let (rows, named) = if is_mxv != flip { (a, at) } else { (at, a) };
         let ring = match self.op {
@@ -386,6 +400,7 @@ impl<'m> Operation<'m> {
     /// Those of [`eval`](Self::eval); [`Error::Argument`] for another operation, a mask, or an accumulator of another
     /// type than the result or the scalar.
     pub fn into_scalar(self, s: &mut Option<Scalar>) -> Result<()> {
+        self.check_transpose()?;
         if !matches!(self.op, Op::Reduce(_)) || self.mask.is_some() {
             let message = format!("{} under a mask, or no reduction, gives no scalar", self.op.name());
             return Err(Error::Argument { name: "operation", message });

@@ -76,4 +76,13 @@ fn what_cannot_be_the_transpose_is_refused() {
     let (a, x) = (Matrix::from(a), runtime::Vector::from(x));
     let e = m.call(Op::Mxv(&ring), (&a, &x)).with_transpose(&a).eval::<runtime::Vector>().unwrap_err();
     assert_eq!(e.to_string(), said);
+    // Of another type, and where there is no direction to choose.
+    let at = Matrix::from(Csr::<i32>::new(3, 2, vec![0, 1, 1, 2], vec![0, 1], vec![4, 5]).unwrap());
+    let e = m.call(Op::Mxv(&ring), (&a, &x)).with_transpose(&at).eval::<runtime::Vector>().unwrap_err();
+    assert_eq!(e.to_string(), "transpose: its values are i32, those of the matrix i64");
+    let e = m.call(Op::Transpose, &a).with_transpose(&a).eval::<Matrix>().unwrap_err();
+    let said = "transpose: transpose takes none: products with vectors choose their direction by it";
+    assert_eq!(e.to_string(), said);
+    let e = m.call(Op::Transpose, &a).with_transpose(&a).into(&mut a.clone()).unwrap_err();
+    assert_eq!(e.to_string(), said);
 }

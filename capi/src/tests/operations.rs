@@ -296,6 +296,14 @@ fn what_does_not_fit_is_refused_by_its_name() {
         says(call, SPARRING_ARGUMENT, "descriptor: transpose_b is set, but there is no b");
         let outside = SparringDescriptor { complement: 1, ..Default::default() };
         says(sparring_matrix_update(t.cpu, c, null(), null(), t.a, &outside), SPARRING_ARGUMENT, "mask: ");
+        let with = |transposed| SparringDescriptor { transposed, ..Default::default() };
+        let mxv = |d: SparringDescriptor| sparring_vector_mxv(t.cpu, t.x, null(), null(), t.ring, t.a, t.x, &d);
+        let said = "transposed: it is 2×3 with 0 entries, the transpose is 2×2 with 3";
+        says(mxv(with(wide)), SPARRING_ARGUMENT, said);
+        let said = "transposed: a SparringMatrix is needed, the handle is of a SparringVector";
+        says(mxv(with(t.x.cast())), SPARRING_INVALID_HANDLE, said);
+        let call = sparring_matrix_transpose(t.cpu, c, null(), null(), t.a, &with(t.a));
+        says(call, SPARRING_ARGUMENT, "transposed: transpose takes none");
         // Sizes that no matrix has.
         let huge = new(SPARRING_I64, 2, 1 << 30);
         let call = sparring_matrix_kronecker(t.cpu, c, null(), null(), t.plus, huge, huge, null());
