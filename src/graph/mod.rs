@@ -3,8 +3,10 @@
 mod betweenness;
 mod bfs;
 mod checks;
+mod structure;
 mod triangles;
 
 pub use betweenness::betweenness;
 pub use bfs::{bfs_levels, bfs_parents};
+pub use structure::{Graph, GraphKind};
 pub use triangles::{TriangleCounter, TriangleMethod, Triangles, triangles, triangles_per_edge, triangles_per_vertex};

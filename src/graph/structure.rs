@@ -1,0 +1,356 @@
+//! A graph: an adjacency matrix, and what is known about it.
+
+use std::sync::{Arc, OnceLock};
+
+use crate::algebra::Num;
+use crate::par::{reserved, zeros};
+use crate::sparse::transposed_values;
+use crate::{Cpu, Csr, Error, Pattern, Result};
+
+/// Whether an entry (i, j) of the adjacency matrix leads from i to j alone, or both ways.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GraphKind {
+    /// Entry (i, j) is the edge from i to j.
+    Directed,
+    /// Entry (i, j), entry (j, i) or both are the edge between i and j.
+    Undirected,
+}
+
+impl std::fmt::Display for GraphKind {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Directed => "directed",
+            Self::Undirected => "undirected",
+        })
+    }
+}
+
+/// A graph of vertices 0..n: the neighbours of each vertex in increasing order, and a weight for each edge if it has
+/// weights.
+///
+/// A self-loop is the entry (i, i), stored once. A matrix has one entry for a pair of vertices, so there are no
+/// parallel edges: whoever builds the matrix says how they are joined. A stored zero is an edge, of weight 0.
+/// The transpose of a directed graph is computed when an algorithm first asks for it, and kept; an undirected graph
+/// shares its pattern with the matrix that it came from, if that is symmetric and sorted.
+/// # Example
+/// ```
+/// use sparring::prelude::*;
+/// use sparring::graph::{Graph, GraphKind};
+/// // 0 → 1 → 2, and a self-loop at 2.
+/// let a = Csr::<f64>::new(3, 3, vec![0, 1, 2, 3], vec![1, 2, 2], vec![5.0, 7.0, 1.0])?;
+/// let cpu = Cpu::new();
+/// let g = Graph::weighted(&cpu, &a, GraphKind::Directed)?;
+/// assert_eq!((g.vertices(), g.edges(), g.self_loops()), (3, 3, 1));
+/// assert_eq!((g.neighbours(1), g.weights(1)), (&[2][..], Some(&[7.0][..])));
+/// let both = Graph::new(&cpu, &a, GraphKind::Undirected)?;
+/// assert_eq!(both.neighbours(1), [0, 2]);
+/// # Ok::<(), sparring::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Graph {
+    kind: GraphKind,
+    outgoing: Rows,
+    /// Of a directed graph.
+    incoming: OnceLock<Rows>,
+    self_loops: usize,
+}
+
+/// Lists of neighbours, and their weights.
+#[derive(Clone, Debug)]
+struct Rows {
+    pattern: Arc<Pattern>,
+    weights: Option<Arc<Vec<f64>>>,
+}
+
+/// Adjacency lists: those of the edges that leave each vertex, or of those that enter it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Lists<'a> {
+    /// List v is `ptr[v]..ptr[v + 1]`.
+    pub(super) ptr: &'a [usize],
+    /// The other ends of edges, increasing in each list.
+    pub(super) ends: &'a [u32],
+    /// The weight of each edge, if there are weights.
+    pub(super) weights: Option<&'a [f64]>,
+}
+
+impl<'a> Lists<'a> {
+    #[inline(always)]
+    pub(super) fn of(&self, v: usize) -> &'a [u32] {
+        &self.ends[self.ptr[v]..self.ptr[v + 1]]
+    }
+    #[inline(always)]
+    pub(super) fn degree(&self, v: usize) -> usize {
+        self.ptr[v + 1] - self.ptr[v]
+    }
+    /// The other ends of the edges of `v` and their weights, 1 in a graph without weights.
+    #[inline(always)]
+    pub(super) fn weighted(&self, v: usize) -> impl Iterator<Item = (usize, f64)> + 'a {
+        let (start, end) = (self.ptr[v], self.ptr[v + 1]);
+        let weights = self.weights;
+        self.ends[start..end].iter().enumerate().map(move |(k, &u)| (u as usize, weights.map_or(1.0, |w| w[start + k])))
+    }
+}
+
+impl Graph {
+    /// The graph under the square matrix `a`, without weights: values do not matter.
+    ///
+    /// Cost: O(nnz + n), nothing where `a` is sorted and the graph is directed.
+    /// # Errors
+    /// [`Error::NotSquare`]; [`Error::OutOfMemory`]; [`Error::IndexOverflow`] for more than 2³² − 1 vertices.
+    pub fn new<T: Num>(cpu: &Cpu, a: &Csr<T>, kind: GraphKind) -> Result<Self> {
+        Self::of_rows(cpu, Rows { pattern: Arc::clone(square(a)?.pattern()), weights: None }, kind)
+    }
+    /// The graph under the square matrix `a`, whose values are weights of edges, kept as doubles. Where both directions
+    /// of an undirected edge are stored, they must have the same weight.
+    ///
+    /// Cost: O(nnz + n).
+    /// # Errors
+    /// Those of [`new`](Self::new); [`Error::Argument`] for a weight that is no number, an integer that no double
+    /// holds, and two weights of one undirected edge.
+    pub fn weighted<T: Num>(cpu: &Cpu, a: &Csr<T>, kind: GraphKind) -> Result<Self> {
+        let pattern = Arc::clone(square(a)?.pattern());
+        let mut weights = reserved(a.nnz(), "weights")?;
+        for (k, &x) in a.values().iter().enumerate() {
+            let w = x.as_f64();
+            // Integers beyond 2⁵³ may have no double; infinite weights are weights.
+            if w.is_nan() || T::narrow(w.widen()).partial_cmp(&x) != Some(std::cmp::Ordering::Equal) {
+                let i = pattern.row_ptr().partition_point(|&p| p <= k) - 1;
+                let at = format!("that of edge ({i}, {})", pattern.col_idx()[k]);
+                let message = if w.is_nan() { format!("{at} is not a number") } else { format!("{at} has no double") };
+                return Err(Error::Argument { name: "weight", message });
+            }
+            weights.push(w);
+        }
+        Self::of_rows(cpu, Rows { pattern, weights: Some(Arc::new(weights)) }, kind)
+    }
+    fn of_rows(cpu: &Cpu, mut rows: Rows, kind: GraphKind) -> Result<Self> {
+        let n = rows.pattern.nrows();
+        // The largest number stands for no vertex.
+        if n > u32::MAX as usize {
+            return Err(Error::IndexOverflow { what: "vertices", needed: n as u128, max: u32::MAX.into() });
+        }
+        let transposed = if kind == GraphKind::Undirected || !rows.pattern.is_sorted() {
+            let t = rows.transpose(cpu)?;
+            if !rows.pattern.is_sorted() {
+                rows = t.transpose(cpu)?;
+            }
+            Some(t)
+        } else {
+            None
+        };
+        let incoming = OnceLock::new();
+        match (kind, transposed) {
+            (GraphKind::Directed, Some(t)) => _ = incoming.set(t),
+            (GraphKind::Undirected, Some(t)) => rows = rows.united(&t)?,
+            (_, None) => {}
+        }
+        let self_loops = (0..n).filter(|&v| rows.pattern.find(v, v).is_some()).count();
+        Ok(Self { kind, outgoing: rows, incoming, self_loops })
+    }
+    /// Whether edges lead one way or both.
+    #[must_use]
+    pub fn kind(&self) -> GraphKind {
+        self.kind
+    }
+    /// Number of vertices, n.
+    #[must_use]
+    pub fn vertices(&self) -> usize {
+        self.outgoing.pattern.nrows()
+    }
+    /// Number of edges, m, self-loops among them; an undirected edge counts once.
+    #[must_use]
+    pub fn edges(&self) -> usize {
+        match self.kind {
+            GraphKind::Directed => self.outgoing.pattern.nnz(),
+            GraphKind::Undirected => (self.outgoing.pattern.nnz() + self.self_loops) / 2,
+        }
+    }
+    /// Number of edges from a vertex to itself.
+    #[must_use]
+    pub fn self_loops(&self) -> usize {
+        self.self_loops
+    }
+    /// Whether edges have weights.
+    #[must_use]
+    pub fn is_weighted(&self) -> bool {
+        self.outgoing.weights.is_some()
+    }
+    /// The vertices that an edge leads to from `v`, increasing.
+    /// # Panics
+    /// If there is no vertex `v`.
+    #[must_use]
+    pub fn neighbours(&self, v: usize) -> &[u32] {
+        self.outgoing.pattern.row(v)
+    }
+    /// The weights of the edges to [`neighbours`](Self::neighbours), if edges have weights.
+    /// # Panics
+    /// If there is no vertex `v`.
+    #[must_use]
+    pub fn weights(&self, v: usize) -> Option<&[f64]> {
+        let ptr = self.outgoing.pattern.row_ptr();
+        self.outgoing.weights.as_ref().map(|w| &w[ptr[v]..ptr[v + 1]])
+    }
+    /// Number of edges that leave `v`; of an undirected graph, those at `v`, a self-loop once.
+    /// # Panics
+    /// If there is no vertex `v`.
+    #[must_use]
+    pub fn degree(&self, v: usize) -> usize {
+        self.neighbours(v).len()
+    }
+    /// The pattern of the adjacency matrix: of an undirected graph, both directions of each edge.
+    #[must_use]
+    pub fn pattern(&self) -> &Arc<Pattern> {
+        &self.outgoing.pattern
+    }
+    /// Computes the transpose of a directed graph, which BFS, PageRank, components and others read, if that has not
+    /// been done. They would do it when they first need it.
+    ///
+    /// Cost: O(nnz + n).
+    /// # Errors
+    /// [`Error::OutOfMemory`].
+    pub fn prepare(&self, cpu: &Cpu) -> Result<()> {
+        self.incoming(cpu).map(drop)
+    }
+    /// Edges by the vertex that they leave.
+    pub(super) fn outgoing(&self) -> Lists<'_> {
+        self.outgoing.lists()
+    }
+    /// Whether [`incoming`](Self::incoming) costs nothing.
+    pub(super) fn has_incoming(&self) -> bool {
+        self.kind == GraphKind::Undirected || self.incoming.get().is_some()
+    }
+    /// Edges by the vertex that they enter.
+    pub(super) fn incoming(&self, cpu: &Cpu) -> Result<Lists<'_>> {
+        if self.kind == GraphKind::Undirected {
+            return Ok(self.outgoing());
+        }
+        if let Some(rows) = self.incoming.get() {
+            return Ok(rows.lists());
+        }
+        let rows = self.outgoing.transpose(cpu)?;
+        Ok(self.incoming.get_or_init(|| rows).lists())
+    }
+    /// Refuses a vertex that is none.
+    pub(super) fn check(&self, name: &'static str, v: usize) -> Result<()> {
+        if v < self.vertices() {
+            return Ok(());
+        }
+        Err(Error::Argument { name, message: format!("vertex {v} of a graph of {}", self.vertices()) })
+    }
+    /// Refuses a directed graph.
+    pub(super) fn check_undirected(&self, op: &str) -> Result<()> {
+        if self.kind == GraphKind::Undirected {
+            return Ok(());
+        }
+        Err(Error::Argument { name: "graph", message: format!("{op} is defined on undirected graphs") })
+    }
+}
+
+impl Rows {
+    fn lists(&self) -> Lists<'_> {
+        let weights = self.weights.as_ref().map(|w| &w[..]);
+        Lists { ptr: self.pattern.row_ptr(), ends: self.pattern.col_idx(), weights }
+    }
+    fn transpose(&self, cpu: &Cpu) -> Result<Self> {
+        Ok(match &self.weights {
+            None => Self { pattern: Arc::new(self.pattern.transpose(cpu.threads())?), weights: None },
+            Some(weights) => {
+                let (pattern, weights) = transposed_values(cpu.threads(), &self.pattern, weights)?;
+                Self { pattern: Arc::new(pattern), weights: Some(Arc::new(weights)) }
+            }
+        })
+    }
+    /// Edges of either, those of both once. `t` is the transpose; rows are sorted.
+    fn united(self, t: &Self) -> Result<Self> {
+        let same = self.pattern == t.pattern;
+        if same && self.weights == t.weights {
+            return Ok(self);
+        }
+        let (n, (a, t)) = (self.pattern.nrows(), (self.lists(), t.lists()));
+        let most = if same { a.ends.len() } else { 2 * a.ends.len() };
+        let mut ptr = zeros(n + 1, "row pointers")?;
+        let mut ends = reserved(most, "edges")?;
+        let mut weights = if a.weights.is_some() { Some(reserved(most, "weights")?) } else { None };
+        for v in 0..n {
+            let (mut out, mut into) = (a.weighted(v).peekable(), t.weighted(v).peekable());
+            loop {
+                let (u, w) = match (out.peek().copied(), into.peek().copied()) {
+                    (Some(x), Some(y)) if x.0 == y.0 => {
+                        if x.1 != y.1 {
+                            return Err(Error::Argument {
+                                name: "weight",
+                                message: format!(
+                                    "undirected edge ({v}, {}) has two: {} and {}; join A and Aᵀ by an operator first",
+                                    x.0, x.1, y.1
+                                ),
+                            });
+                        }
+                        out.next();
+                        into.next();
+                        x
+                    }
+                    (Some(x), y) if y.is_none_or(|y| x.0 < y.0) => {
+                        out.next();
+                        x
+                    }
+                    (_, Some(y)) => {
+                        into.next();
+                        y
+                    }
+                    (_, None) => break,
+                };
+                ends.push(u as u32);
+                if let Some(weights) = &mut weights {
+                    weights.push(w);
+                }
+            }
+            ptr[v + 1] = ends.len();
+        }
+        Ok(Self { pattern: Arc::new(Pattern::new(n, n, ptr, ends)?), weights: weights.map(Arc::new) })
+    }
+}
+
+/// A square matrix by rows.
+fn square<T: Num>(a: &Csr<T>) -> Result<&Csr<T>> {
+    let (nrows, ncols) = a.shape();
+    if nrows != ncols {
+        return Err(Error::NotSquare { op: "graph", nrows, ncols });
+    }
+    a.compressed()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_undirected_graph_has_both_directions_once() {
+        let cpu = Cpu::new();
+        // (0, 1) stored both ways, (1, 2) one way, a loop at 2; rows not sorted.
+        let (ptr, cols) = (vec![0, 1, 3, 4], vec![1, 2, 0, 2]);
+        let a = Csr::<f64>::from_unsorted(3, 3, ptr, cols, vec![4.0, 5.0, 4.0, 6.0]).unwrap();
+        let g = Graph::weighted(&cpu, &a, GraphKind::Undirected).unwrap();
+        assert_eq!((g.vertices(), g.edges(), g.self_loops()), (3, 3, 1));
+        assert_eq!((g.neighbours(1), g.weights(1)), (&[0, 2][..], Some(&[4.0, 5.0][..])));
+        assert_eq!((g.neighbours(2), g.weights(2)), (&[1, 2][..], Some(&[5.0, 6.0][..])));
+        let d = Graph::weighted(&cpu, &a, GraphKind::Directed).unwrap();
+        assert_eq!((d.edges(), d.neighbours(1), d.weights(1)), (4, &[0, 2][..], Some(&[4.0, 5.0][..])));
+        assert_eq!((d.incoming(&cpu).unwrap().of(2), d.degree(2)), (&[1, 2][..], 1));
+    }
+
+    #[test]
+    fn weights_that_cannot_be_are_refused() {
+        let cpu = Cpu::new();
+        let two = |w| Csr::<f64>::new(2, 2, vec![0, 1, 2], vec![1, 0], w).unwrap();
+        let e = Graph::weighted(&cpu, &two(vec![1.0, 2.0]), GraphKind::Undirected).unwrap_err().to_string();
+        assert!(e.contains("(0, 1) has two: 1 and 2"), "{e}");
+        assert!(Graph::weighted(&cpu, &two(vec![1.0, 2.0]), GraphKind::Directed).is_ok());
+        let e = Graph::weighted(&cpu, &two(vec![1.0, f64::NAN]), GraphKind::Directed).unwrap_err().to_string();
+        assert!(e.contains("(1, 0) is not a number"), "{e}");
+        let big = Csr::<u64>::new(1, 1, vec![0, 1], vec![0], vec![(1 << 53) + 1]).unwrap();
+        let e = Graph::weighted(&cpu, &big, GraphKind::Directed).unwrap_err().to_string();
+        assert!(e.contains("(0, 0) has no double"), "{e}");
+        let wide = Csr::<f64>::empty(2, 3).unwrap();
+        assert!(matches!(Graph::new(&cpu, &wide, GraphKind::Directed), Err(Error::NotSquare { .. })));
+    }
+}
