@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, OnceLock};
 
+use super::triangles::symmetry;
 use crate::algebra::Num;
 use crate::par::{reserved, zeros};
 use crate::sparse::transposed_values;
@@ -53,6 +54,8 @@ pub struct Graph {
     /// Of a directed graph.
     incoming: OnceLock<Rows>,
     self_loops: usize,
+    least_weight: f64,
+    mean_weight: f64,
 }
 
 /// Lists of neighbours, and their weights.
@@ -129,7 +132,9 @@ impl Graph {
         if n > u32::MAX as usize {
             return Err(Error::IndexOverflow { what: "vertices", needed: n as u128, max: u32::MAX.into() });
         }
-        let transposed = if kind == GraphKind::Undirected || !rows.pattern.is_sorted() {
+        let transposed = if kind == GraphKind::Undirected && rows.is_symmetric(cpu)? {
+            None
+        } else if kind == GraphKind::Undirected || !rows.pattern.is_sorted() {
             let t = rows.transpose(cpu)?;
             if !rows.pattern.is_sorted() {
                 rows = t.transpose(cpu)?;
@@ -145,7 +150,12 @@ impl Graph {
             (_, None) => {}
         }
         let self_loops = (0..n).filter(|&v| rows.pattern.find(v, v).is_some()).count();
-        Ok(Self { kind, outgoing: rows, incoming, self_loops })
+        let (least_weight, mean_weight) = rows.weights.as_ref().map_or((1.0, 1.0), |w| {
+            let finite = w.iter().filter(|w| w.is_finite());
+            let mean = finite.clone().sum::<f64>() / finite.count().max(1) as f64;
+            (w.iter().copied().fold(f64::INFINITY, f64::min), mean)
+        });
+        Ok(Self { kind, outgoing: rows, incoming, self_loops, least_weight, mean_weight })
     }
     /// Whether edges lead one way or both.
     #[must_use]
@@ -215,6 +225,10 @@ impl Graph {
     pub(super) fn outgoing(&self) -> Lists<'_> {
         self.outgoing.lists()
     }
+    /// Whether each edge stands in the list of either end.
+    pub(super) fn has_both_directions(&self) -> bool {
+        self.kind == GraphKind::Undirected
+    }
     /// Whether [`incoming`](Self::incoming) costs nothing.
     pub(super) fn has_incoming(&self) -> bool {
         self.kind == GraphKind::Undirected || self.incoming.get().is_some()
@@ -236,6 +250,23 @@ impl Graph {
             return Ok(());
         }
         Err(Error::Argument { name, message: format!("vertex {v} of a graph of {}", self.vertices()) })
+    }
+    /// The mean of the weights that are finite; 1 in a graph without weights.
+    pub(super) fn mean_weight(&self) -> f64 {
+        self.mean_weight
+    }
+    /// Refuses weights below 0.
+    pub(super) fn check_weights(&self, op: &str) -> Result<()> {
+        if self.least_weight >= 0.0 {
+            return Ok(());
+        }
+        let lists = self.outgoing();
+        let edge = (0..self.vertices()).find_map(|u| lists.weighted(u).find(|e| e.1 < 0.0).map(|(v, w)| (u, v, w)));
+        let message = match edge {
+            Some((u, v, w)) => format!("{op}: that of edge ({u}, {v}) is {w}, and must not be negative"),
+            None => format!("{op}: it must not be negative"),
+        };
+        Err(Error::Argument { name: "weight", message })
     }
     /// Refuses a directed graph.
     pub(super) fn check_undirected(&self, op: &str) -> Result<()> {
@@ -259,6 +290,27 @@ impl Rows {
                 Self { pattern: Arc::new(pattern), weights: Some(Arc::new(weights)) }
             }
         })
+    }
+    /// Whether this is seen to be its own transpose, without making that.
+    fn is_symmetric(&self, cpu: &Cpu) -> Result<bool> {
+        if symmetry(cpu.threads(), &self.pattern)?.is_none() {
+            return Ok(false);
+        }
+        let Some(weights) = &self.weights else { return Ok(true) };
+        // Rows i > j that hold j come in the order in which row j names them, behind its diagonal.
+        let (n, lists) = (self.pattern.nrows(), self.lists());
+        let mut fingers = reserved(n, "fingers in rows")?;
+        fingers.extend((0..n).map(|j| lists.ptr[j] + lists.of(j).partition_point(|&i| i as usize <= j)));
+        for i in 0..n {
+            for (k, &j) in (lists.ptr[i]..).zip(lists.of(i)).take_while(|&(_, &j)| (j as usize) < i) {
+                let finger = &mut fingers[j as usize];
+                if weights[k] != weights[*finger] {
+                    return Ok(false);
+                }
+                *finger += 1;
+            }
+        }
+        Ok(true)
     }
     /// Edges of either, those of both once. `t` is the transpose; rows are sorted.
     fn united(self, t: &Self) -> Result<Self> {

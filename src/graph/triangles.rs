@@ -17,6 +17,7 @@ mod lower;
 
 use std::sync::Arc;
 
+pub(super) use adjacency::symmetry;
 use adjacency::{Adjacency, Order};
 use lower::{Lists, Lower, Packed};
 

@@ -67,7 +67,7 @@ impl<'a, I: Index> Adjacency<'a, I> {
 /// Blocks of rows have fingers of their own, which begin where those of the block before end: how many of its rows hold
 /// j is counted first. Cost: O(nnz), and far less if an entry near the top, or one of a few in between, has no mirror
 /// image.
-pub(super) fn symmetry<I: Index>(threads: &Threads, a: &Pattern<I>) -> Result<Option<u64>> {
+pub(in crate::graph) fn symmetry<I: Index>(threads: &Threads, a: &Pattern<I>) -> Result<Option<u64>> {
     if !a.is_sorted() {
         return Ok(None);
     }

@@ -1,0 +1,314 @@
+//! Breadth-first search with a queue of vertices, by the edges of the frontier or by those of the vertices not reached.
+//!
+//! A level is found by the edges that leave the frontier (push) while they are few, by one thread or by all; else each
+//! vertex that has not been reached looks for a neighbour in the frontier (pull) and stops at the first. Sources: Moore
+//! 1959; Beamer, Asanović, Patterson 2012, "Direction-Optimizing Breadth-First Search", with its α and β.
+
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+use std::sync::{Mutex, PoisonError};
+
+use super::structure::{Graph, Lists};
+use crate::par::{Threads, for_each_part, note, reserved, zero_words};
+use crate::{Cpu, Result};
+
+/// In place of a level or a parent: no path leads to the vertex.
+pub const UNREACHED: u32 = u32::MAX;
+
+/// A breadth-first tree.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BfsTree {
+    /// The least number of edges on a path from the source to each vertex, or [`UNREACHED`].
+    pub levels: Vec<u32>,
+    /// The vertex before it on such a path, the least of those that could be; the source is its own parent.
+    /// [`UNREACHED`] where there is no path.
+    pub parents: Vec<u32>,
+}
+
+/// The least number of edges on a path from `source` to each vertex, or [`UNREACHED`].
+///
+/// Weights do not matter. Cost: O(n + m) time, O(n) memory. The pull steps of a directed graph read its transpose, and
+/// are taken only if [`Graph::prepare`] has made it: a search alone would not pay for it.
+/// # Errors
+/// [`Error::Argument`](crate::Error::Argument) if there is no vertex `source`;
+/// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
+/// # Example
+/// ```
+/// use sparring::prelude::*;
+/// use sparring::graph::{Graph, GraphKind, UNREACHED, bfs};
+/// // 0 → 1 → 2, and 3 apart.
+/// let a = Csr::<f64>::new(4, 4, vec![0, 1, 2, 2, 2], vec![1, 2], vec![1.0, 1.0])?;
+/// let cpu = Cpu::new();
+/// let g = Graph::new(&cpu, &a, GraphKind::Directed)?;
+/// assert_eq!(bfs(&cpu, &g, 0)?, [0, 1, 2, UNREACHED]);
+/// # Ok::<(), sparring::Error>(())
+/// ```
+/// Source: Beamer, Asanović, Patterson 2012.
+pub fn bfs(cpu: &Cpu, g: &Graph, source: usize) -> Result<Vec<u32>> {
+    g.check("source", source)?;
+    let mut search = Search::new(cpu, g, false)?;
+    search.run(source)?;
+    Ok(numbers(search.levels))
+}
+
+/// A breadth-first tree from `source`: levels as of [`bfs`], and parents.
+///
+/// A parent is the least vertex, a level nearer, from which an edge leads to the child, so the tree is the same for any
+/// number of threads. Cost and errors: those of [`bfs`].
+/// # Errors
+/// Those of [`bfs`].
+/// # Example
+/// ```
+/// use sparring::prelude::*;
+/// use sparring::graph::{Graph, GraphKind, bfs_tree};
+/// // A cycle of four vertices.
+/// let a = Csr::<f64>::new(4, 4, vec![0, 1, 2, 3, 4], vec![1, 2, 3, 0], vec![1.0; 4])?;
+/// let cpu = Cpu::new();
+/// let tree = bfs_tree(&cpu, &Graph::new(&cpu, &a, GraphKind::Undirected)?, 0)?;
+/// assert_eq!((tree.levels, tree.parents), (vec![0, 1, 2, 1], vec![0, 0, 1, 0]));
+/// # Ok::<(), sparring::Error>(())
+/// ```
+/// Source: Beamer, Asanović, Patterson 2012.
+pub fn bfs_tree(cpu: &Cpu, g: &Graph, source: usize) -> Result<BfsTree> {
+    g.check("source", source)?;
+    let mut search = Search::new(cpu, g, true)?;
+    search.run(source)?;
+    Ok(BfsTree { levels: numbers(search.levels), parents: numbers(search.parents) })
+}
+
+/// n atomic numbers that are [`UNREACHED`].
+pub(super) fn unreached(n: usize, what: &'static str) -> Result<Vec<AtomicU32>> {
+    let mut v = reserved(n, what)?;
+    v.resize_with(n, || AtomicU32::new(UNREACHED));
+    Ok(v)
+}
+
+/// What they hold, in their memory.
+pub(super) fn numbers(v: Vec<AtomicU32>) -> Vec<u32> {
+    v.into_iter().map(AtomicU32::into_inner).collect()
+}
+
+/// Edges that one thread follows before another is awake.
+const SERIAL: usize = 1 << 15;
+/// Vertices of a block that is pulled: whole words of bits.
+const BLOCK: usize = 1 << 12;
+
+struct Search<'a> {
+    threads: &'a Threads,
+    outgoing: Lists<'a>,
+    incoming: Option<Lists<'a>>,
+    levels: Vec<AtomicU32>,
+    /// Empty unless they are wanted.
+    parents: Vec<AtomicU32>,
+    /// The frontier as a list.
+    queue: Vec<u32>,
+    next: Vec<u32>,
+    /// The frontier as bits, when levels are pulled.
+    bits: Vec<u64>,
+    next_bits: Vec<u64>,
+    pushed: u32,
+    pulled: u32,
+}
+
+impl<'a> Search<'a> {
+    fn new(cpu: &'a Cpu, g: &'a Graph, parents: bool) -> Result<Self> {
+        let n = g.vertices();
+        Ok(Self {
+            threads: cpu.threads(),
+            outgoing: g.outgoing(),
+            incoming: if g.has_incoming() { Some(g.incoming(cpu)?) } else { None },
+            levels: unreached(n, "levels")?,
+            parents: unreached(if parents { n } else { 0 }, "parents")?,
+            // One place more than vertices: what is no new vertex is written behind the last.
+            queue: reserved(n + 1, "a queue of vertices")?,
+            next: vec![],
+            bits: vec![],
+            next_bits: vec![],
+            pushed: 0,
+            pulled: 0,
+        })
+    }
+    fn run(&mut self, source: usize) -> Result<()> {
+        let n = self.levels.len();
+        self.levels[source].store(0, Relaxed);
+        if let Some(parent) = self.parents.get(source) {
+            parent.store(source as u32, Relaxed);
+        }
+        self.queue.resize(n + 1, 0);
+        self.queue[0] = source as u32;
+        // Of the frontier: where it is in the queue.
+        let (mut start, mut end) = (0, 1);
+        let (mut level, mut found) = (0, 0);
+        while start < end {
+            let edges = if self.is_small(end - start) { 0 } else { self.edges_of(start, end) };
+            found += end - start;
+            if self.incoming.is_some() && self.is_pulled(edges, n - found) {
+                self.pull_levels(start, &mut end, &mut level, &mut found)?;
+                start = 0;
+                continue;
+            }
+            self.pushed += 1;
+            level += 1;
+            if edges > SERIAL && self.threads.count() > 1 {
+                self.push_parallel(start, end, level)?;
+                self.queue[..self.next.len()].copy_from_slice(&self.next);
+                (start, end) = (0, self.next.len());
+            } else {
+                (start, end) = (end, self.push(start, end, level));
+            }
+        }
+        note(|| format!("bfs: {} levels by edges of the frontier, {} by those of vertices not reached", self.pushed, self.pulled));
+        Ok(())
+    }
+    /// Whether a level is pulled whose frontier has so many edges, with so many vertices not reached: each of those
+    /// looks at its edges until one comes from the frontier, as one in m/edges does.
+    fn is_pulled(&self, edges: usize, unreached: usize) -> bool {
+        let (n, m) = (self.levels.len(), self.outgoing.ends.len());
+        if edges < SERIAL / 8 {
+            return false;
+        }
+        let looks = (m as f64 / edges as f64).min(m as f64 / n as f64) + 1.0;
+        (unreached as f64 * looks + n as f64 / 4.0) < edges as f64
+    }
+    /// Whether a level of so many vertices is pushed by one thread unless they have far more edges than others.
+    fn is_small(&self, frontier: usize) -> bool {
+        let (n, m) = (self.levels.len(), self.outgoing.ends.len());
+        frontier > 64 && frontier < n / 64 && 4 * frontier * (m / n) < SERIAL / 8
+    }
+    fn edges_of(&self, start: usize, end: usize) -> usize {
+        self.queue[start..end].iter().map(|&u| self.outgoing.degree(u as usize)).sum()
+    }
+    /// Follows the edges of the frontier; where the next ends in the queue, behind this one.
+    fn push(&mut self, start: usize, end: usize, level: u32) -> usize {
+        if self.parents.is_empty() { self.push_by::<false>(start, end, level) } else { self.push_by::<true>(start, end, level) }
+    }
+    fn push_by<const PARENTS: bool>(&mut self, start: usize, end: usize, level: u32) -> usize {
+        let (outgoing, levels, parents) = (self.outgoing, &mut self.levels[..], &mut self.parents[..]);
+        let queue = &mut self.queue[..];
+        let mut tail = end;
+        for k in start..end {
+            let u = queue[k];
+            for &v in outgoing.of(u as usize) {
+                let at = levels[v as usize].get_mut();
+                let before = *at;
+                *at = before.min(level);
+                if PARENTS && before >= level {
+                    let parent = parents[v as usize].get_mut();
+                    *parent = u.min(*parent);
+                }
+                queue[tail] = v;
+                tail += usize::from(before == UNREACHED);
+            }
+        }
+        tail
+    }
+    /// As [`push`](Self::push), by all threads, into `next`. A vertex that two threads find at once is there twice.
+    fn push_parallel(&mut self, start: usize, end: usize, level: u32) -> Result<()> {
+        let frontier = &self.queue[start..end];
+        let (outgoing, levels, parents) = (self.outgoing, &self.levels, &self.parents);
+        let tasks = (frontier.len() / 64).clamp(1, 8 * self.threads.count());
+        let found = Mutex::new(std::mem::take(&mut self.next));
+        found.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        self.threads.for_each(
+            tasks,
+            || Ok(Vec::new()),
+            |mine: &mut Vec<u32>, t| {
+                let part = &frontier[t * frontier.len() / tasks..(t + 1) * frontier.len() / tasks];
+                mine.clear();
+                for &u in part {
+                    mine.try_reserve(outgoing.degree(u as usize)).map_err(|_| out_of_memory())?;
+                    for &v in outgoing.of(u as usize) {
+                        let at = &levels[v as usize];
+                        let before = at.load(Relaxed);
+                        if before == UNREACHED {
+                            at.store(level, Relaxed);
+                            mine.push(v);
+                        }
+                        if let Some(parent) = parents.get(v as usize)
+                            && before >= level
+                        {
+                            parent.fetch_min(u, Relaxed);
+                        }
+                    }
+                }
+                let mut found = found.lock().unwrap_or_else(PoisonError::into_inner);
+                found.try_reserve(mine.len()).map_err(|_| out_of_memory())?;
+                found.extend_from_slice(mine);
+                Ok(())
+            },
+        )?;
+        self.next = found.into_inner().unwrap_or_else(PoisonError::into_inner);
+        Ok(())
+    }
+    /// Levels by the edges of vertices not reached, until the frontier is small; it is in the queue then.
+    fn pull_levels(&mut self, start: usize, end: &mut usize, level: &mut u32, found: &mut usize) -> Result<()> {
+        let n = self.levels.len();
+        let words = n.div_ceil(64);
+        if self.bits.is_empty() {
+            (self.bits, self.next_bits) = (zero_words(words, "a frontier")?, zero_words(words, "a frontier")?);
+        }
+        self.bits.fill(0);
+        for &u in &self.queue[start..*end] {
+            self.bits[u as usize / 64] |= 1 << (u % 64);
+        }
+        loop {
+            *level += 1;
+            self.pulled += 1;
+            let (count, edges) = self.pull(*level)?;
+            std::mem::swap(&mut self.bits, &mut self.next_bits);
+            if count == 0 || !self.is_pulled(edges, n - *found - count) {
+                break;
+            }
+            *found += count;
+        }
+        let mut tail = 0;
+        for (w, &word) in self.bits.iter().enumerate() {
+            let mut word = word;
+            while word != 0 {
+                self.queue[tail] = (w * 64) as u32 + word.trailing_zeros();
+                tail += 1;
+                word &= word - 1;
+            }
+        }
+        *end = tail;
+        Ok(())
+    }
+    /// One level: how many vertices it has, and their edges.
+    fn pull(&mut self, level: u32) -> Result<(usize, usize)> {
+        let Some(incoming) = self.incoming else { return Ok((0, 0)) };
+        let (n, outgoing, bits) = (self.levels.len(), self.outgoing, &self.bits);
+        let (levels, parents) = (&self.levels, &self.parents);
+        let total = Mutex::new((0, 0));
+        let parts: Vec<_> = self.next_bits.chunks_mut(BLOCK / 64).enumerate().collect();
+        let work = |(): &mut (), (b, words): (usize, &mut [u64])| {
+            let (mut count, mut edges) = (0, 0);
+            for (w, word) in words.iter_mut().enumerate() {
+                *word = 0;
+                let first = b * BLOCK + w * 64;
+                for v in first..(first + 64).min(n) {
+                    if levels[v].load(Relaxed) != UNREACHED {
+                        continue;
+                    }
+                    let found = incoming.of(v).iter().find(|&&u| bits[u as usize / 64] >> (u % 64) & 1 != 0);
+                    if let Some(&u) = found {
+                        levels[v].store(level, Relaxed);
+                        if let Some(parent) = parents.get(v) {
+                            parent.store(u, Relaxed);
+                        }
+                        *word |= 1 << (v - first);
+                        count += 1;
+                        edges += outgoing.degree(v);
+                    }
+                }
+            }
+            let mut total = total.lock().unwrap_or_else(PoisonError::into_inner);
+            *total = (total.0 + count, total.1 + edges);
+            Ok(())
+        };
+        for_each_part(self.threads, parts, || Ok(()), work)?;
+        Ok(total.into_inner().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+fn out_of_memory() -> crate::Error {
+    crate::par::out_of_memory::<u32>("a frontier", 0)
+}
