@@ -1,14 +1,30 @@
-//! Graph algorithms on adjacency matrices.
+//! Graph algorithms: on a [`Graph`], with kernels of their own, and on adjacency matrices, written with the operations of
+//! any [`Backend`](crate::Backend).
 
 mod betweenness;
 mod bfs;
+mod brandes;
 mod checks;
+mod components;
+mod distances;
+mod pagerank;
+mod pull;
 mod search;
+mod spectral;
+mod sssp;
+mod strong;
 mod structure;
 mod triangles;
 
 pub use betweenness::betweenness;
 pub use bfs::{bfs_levels, bfs_parents};
+pub use brandes::{betweenness_centrality, dependencies, sampled_betweenness};
+pub use components::connected_components;
+pub use distances::{all_pairs_shortest_paths, closeness_centrality, harmonic_centrality, multi_source_bfs};
+pub use pagerank::{PageRank, PageRankOptions, pagerank};
 pub use search::{BfsTree, UNREACHED, bfs, bfs_tree};
+pub use spectral::{Hits, Iteration, eigenvector_centrality, hits, katz_centrality};
+pub use sssp::{ShortestPaths, bellman_ford, sssp, sssp_tree};
+pub use strong::strongly_connected_components;
 pub use structure::{Graph, GraphKind};
 pub use triangles::{TriangleCounter, TriangleMethod, Triangles, triangles, triangles_per_edge, triangles_per_vertex};

@@ -156,7 +156,12 @@ impl<'a> Search<'a> {
                 (start, end) = (end, self.push(start, end, level));
             }
         }
-        note(|| format!("bfs: {} levels by edges of the frontier, {} by those of vertices not reached", self.pushed, self.pulled));
+        note(|| {
+            format!(
+                "bfs: {} levels by edges of the frontier, {} by those of vertices not reached",
+                self.pushed, self.pulled
+            )
+        });
         Ok(())
     }
     /// Whether a level is pulled whose frontier has so many edges, with so many vertices not reached: each of those
@@ -175,11 +180,15 @@ impl<'a> Search<'a> {
         frontier > 64 && frontier < n / 64 && 4 * frontier * (m / n) < SERIAL / 8
     }
     fn edges_of(&self, start: usize, end: usize) -> usize {
-        self.queue[start..end].iter().map(|&u| self.outgoing.degree(u as usize)).sum()
+        self.outgoing.edges_of(&self.queue[start..end])
     }
     /// Follows the edges of the frontier; where the next ends in the queue, behind this one.
     fn push(&mut self, start: usize, end: usize, level: u32) -> usize {
-        if self.parents.is_empty() { self.push_by::<false>(start, end, level) } else { self.push_by::<true>(start, end, level) }
+        if self.parents.is_empty() {
+            self.push_by::<false>(start, end, level)
+        } else {
+            self.push_by::<true>(start, end, level)
+        }
     }
     fn push_by<const PARENTS: bool>(&mut self, start: usize, end: usize, level: u32) -> usize {
         let (outgoing, levels, parents) = (self.outgoing, &mut self.levels[..], &mut self.parents[..]);
@@ -284,13 +293,13 @@ impl<'a> Search<'a> {
             for (w, word) in words.iter_mut().enumerate() {
                 *word = 0;
                 let first = b * BLOCK + w * 64;
-                for v in first..(first + 64).min(n) {
-                    if levels[v].load(Relaxed) != UNREACHED {
+                for (v, at) in (first..n).zip(&levels[first..n.min(first + 64)]) {
+                    if at.load(Relaxed) != UNREACHED {
                         continue;
                     }
                     let found = incoming.of(v).iter().find(|&&u| bits[u as usize / 64] >> (u % 64) & 1 != 0);
                     if let Some(&u) = found {
-                        levels[v].store(level, Relaxed);
+                        at.store(level, Relaxed);
                         if let Some(parent) = parents.get(v) {
                             parent.store(u, Relaxed);
                         }

@@ -68,7 +68,12 @@ impl ShortestPaths {
 pub fn sssp(cpu: &Cpu, g: &Graph, source: usize) -> Result<Vec<f64>> {
     g.check("source", source)?;
     g.check_weights("sssp")?;
-    let mut steps = Steps::new(cpu, g, source)?;
+    distances(cpu.threads(), g, source)
+}
+
+/// What [`sssp`] computes, once its arguments are checked.
+pub(super) fn distances(threads: &Threads, g: &Graph, source: usize) -> Result<Vec<f64>> {
+    let mut steps = Steps::new(threads, g, source)?;
     steps.run()?;
     Ok(steps.distances.into_iter().map(|d| f64::from_bits(d.into_inner())).collect())
 }
@@ -184,7 +189,7 @@ struct Steps<'a> {
 }
 
 impl<'a> Steps<'a> {
-    fn new(cpu: &'a Cpu, g: &'a Graph, source: usize) -> Result<Self> {
+    fn new(threads: &'a Threads, g: &'a Graph, source: usize) -> Result<Self> {
         let n = g.vertices();
         let mut distances = reserved(n, "distances")?;
         distances.resize_with(n, || AtomicU64::new(f64::INFINITY.to_bits()));
@@ -193,7 +198,7 @@ impl<'a> Steps<'a> {
         buckets.resize_with(BUCKETS, Vec::new);
         push(&mut buckets[0], (source as u32, 0.0))?;
         let delta = delta(g);
-        Ok(Self { threads: cpu.threads(), lists: g.outgoing(), distances, delta, buckets, first: 0, far: vec![], steps: [0; 2] })
+        Ok(Self { threads, lists: g.outgoing(), distances, delta, buckets, first: 0, far: vec![], steps: [0; 2] })
     }
     fn run(&mut self) -> Result<()> {
         let mut now = vec![];

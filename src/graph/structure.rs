@@ -85,6 +85,10 @@ impl<'a> Lists<'a> {
     pub(super) fn degree(&self, v: usize) -> usize {
         self.ptr[v + 1] - self.ptr[v]
     }
+    /// Number of edges in the lists of these vertices.
+    pub(super) fn edges_of(&self, vertices: &[u32]) -> usize {
+        vertices.iter().map(|&v| self.degree(v as usize)).sum()
+    }
     /// The other ends of the edges of `v` and their weights, 1 in a graph without weights.
     #[inline(always)]
     pub(super) fn weighted(&self, v: usize) -> impl Iterator<Item = (usize, f64)> + 'a {
@@ -257,16 +261,18 @@ impl Graph {
     }
     /// Refuses weights below 0.
     pub(super) fn check_weights(&self, op: &str) -> Result<()> {
-        if self.least_weight >= 0.0 {
-            return Ok(());
-        }
+        if self.least_weight >= 0.0 { Ok(()) } else { Err(self.refused(op, "not be negative", |w| w < 0.0)) }
+    }
+    /// Refuses weights that are not above 0.
+    pub(super) fn check_positive(&self, op: &str) -> Result<()> {
+        if self.least_weight > 0.0 { Ok(()) } else { Err(self.refused(op, "be positive", |w| w <= 0.0)) }
+    }
+    #[cold]
+    fn refused(&self, op: &str, must: &str, is: fn(f64) -> bool) -> Error {
         let lists = self.outgoing();
-        let edge = (0..self.vertices()).find_map(|u| lists.weighted(u).find(|e| e.1 < 0.0).map(|(v, w)| (u, v, w)));
-        let message = match edge {
-            Some((u, v, w)) => format!("{op}: that of edge ({u}, {v}) is {w}, and must not be negative"),
-            None => format!("{op}: it must not be negative"),
-        };
-        Err(Error::Argument { name: "weight", message })
+        let edge = (0..self.vertices()).find_map(|u| lists.weighted(u).find(|e| is(e.1)).map(|(v, w)| (u, v, w)));
+        let (u, v, w) = edge.unwrap_or_default();
+        Error::Argument { name: "weight", message: format!("{op}: that of edge ({u}, {v}) is {w}, and must {must}") }
     }
     /// Refuses a directed graph.
     pub(super) fn check_undirected(&self, op: &str) -> Result<()> {

@@ -1,0 +1,361 @@
+//! Betweenness of vertices by a search from each source, forward for numbers of paths, backward for dependencies.
+//!
+//! Source: Brandes 2001, "A Faster Algorithm for Betweenness Centrality"; Brandes, Pich 2007, "Centrality estimation in
+//! large networks" (samples of sources).
+
+use super::search::UNREACHED;
+use super::sssp::distances;
+use super::structure::{Graph, GraphKind, Lists};
+use crate::par::{Threads, filled, for_each_part, note, out_of_memory, reserved};
+use crate::{Cpu, Error, Result};
+
+/// `B(v) = Σ σ(s, t | v) / σ(s, t)` over pairs of vertices s ≠ v ≠ t: of all shortest paths from s to t the part that
+/// goes through v. Of an undirected graph each pair counts once.
+///
+/// Paths are shortest by weights if the graph has them, else by numbers of edges. With `normalized` divided by the
+/// number of pairs, (n − 1)(n − 2), half of it for an undirected graph; networkx does so unless told otherwise. Cost:
+/// O(n (n + m)) time, O(n (n + m + n log n)) with weights; 256n bytes, and 20n for each thread. The same bits for any
+/// number of threads.
+/// # Errors
+/// [`Error::Argument`] naming an edge whose weight is not positive, and where weights are so far apart that adding one
+/// does not change a distance; [`Error::OutOfMemory`]; [`Error::Cancelled`].
+/// # Example
+/// ```
+/// use sparring::prelude::*;
+/// use sparring::graph::{Graph, GraphKind, betweenness_centrality};
+/// // The path 0 – 1 – 2.
+/// let a = Csr::<f64>::new(3, 3, vec![0, 1, 2, 2], vec![1, 2], vec![1.0; 2])?;
+/// let cpu = Cpu::new();
+/// let g = Graph::new(&cpu, &a, GraphKind::Undirected)?;
+/// assert_eq!(betweenness_centrality(&cpu, &g, false)?, [0.0, 1.0, 0.0]);
+/// # Ok::<(), sparring::Error>(())
+/// ```
+/// Source: Brandes 2001.
+pub fn betweenness_centrality(cpu: &Cpu, g: &Graph, normalized: bool) -> Result<Vec<f64>> {
+    let n = g.vertices();
+    let mut all = reserved(n, "sources")?;
+    all.extend(0..n);
+    let scale = scale(g, normalized);
+    let mut found = dependencies(cpu, g, &all)?;
+    found.iter_mut().for_each(|x| *x *= scale);
+    Ok(found)
+}
+
+/// An estimate of [`betweenness_centrality`] from `samples` sources, drawn without repetition by `seed`: n/samples times
+/// their sum.
+///
+/// The same sources on every machine. Cost: that of `samples` searches.
+/// # Errors
+/// Those of [`betweenness_centrality`]; [`Error::Argument`] for no sample, or more than vertices.
+/// # Example
+/// ```
+/// use sparring::prelude::*;
+/// use sparring::graph::{Graph, GraphKind, sampled_betweenness};
+/// let a = Csr::<f64>::new(3, 3, vec![0, 1, 2, 2], vec![1, 2], vec![1.0; 2])?;
+/// let cpu = Cpu::new();
+/// let g = Graph::new(&cpu, &a, GraphKind::Undirected)?;
+/// assert_eq!(sampled_betweenness(&cpu, &g, 3, 1, false)?, [0.0, 1.0, 0.0]);
+/// # Ok::<(), sparring::Error>(())
+/// ```
+/// Source: Brandes, Pich 2007.
+pub fn sampled_betweenness(cpu: &Cpu, g: &Graph, samples: usize, seed: u64, normalized: bool) -> Result<Vec<f64>> {
+    let n = g.vertices();
+    if samples == 0 || samples > n {
+        return Err(Error::Argument { name: "samples", message: format!("{samples} of a graph of {n} vertices") });
+    }
+    // The first places of a shuffle.
+    let mut drawn = reserved(n, "sources")?;
+    drawn.extend(0..n);
+    let mut state = seed;
+    for k in 0..samples {
+        state = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut z = state;
+        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        z ^= z >> 31;
+        drawn.swap(k, k + ((u128::from(z) * (n - k) as u128) >> 64) as usize);
+    }
+    let scale = scale(g, normalized) * n as f64 / samples as f64;
+    let mut found = dependencies(cpu, g, &drawn[..samples])?;
+    found.iter_mut().for_each(|x| *x *= scale);
+    Ok(found)
+}
+
+/// Pairs counted once, and divided by their number.
+fn scale(g: &Graph, normalized: bool) -> f64 {
+    let n = g.vertices() as f64;
+    let both = if g.kind() == GraphKind::Undirected { 0.5 } else { 1.0 };
+    match normalized {
+        true if n > 2.0 => 1.0 / ((n - 1.0) * (n - 2.0)),
+        _ => both,
+    }
+}
+
+/// `δ(v) = Σ_s Σ_t σ(s, t | v) / σ(s, t)` over the given sources s ≠ v and all vertices t ≠ v: what the sources depend
+/// on v. A source that is named twice counts twice.
+///
+/// Over all vertices it is [`betweenness_centrality`] of a directed graph, of an undirected one twice that. Cost: O(n +
+/// m) a source; sources are shared among the threads.
+/// # Errors
+/// Those of [`betweenness_centrality`]; [`Error::Argument`] naming a source that is no vertex.
+/// # Example
+/// ```
+/// use sparring::prelude::*;
+/// use sparring::graph::{Graph, GraphKind, dependencies};
+/// // The path 0 – 1 – 2.
+/// let a = Csr::<f64>::new(3, 3, vec![0, 1, 2, 2], vec![1, 2], vec![1.0; 2])?;
+/// let cpu = Cpu::new();
+/// let g = Graph::new(&cpu, &a, GraphKind::Undirected)?;
+/// assert_eq!(dependencies(&cpu, &g, &[0])?, [0.0, 1.0, 0.0]);
+/// # Ok::<(), sparring::Error>(())
+/// ```
+/// Source: Brandes 2001.
+pub fn dependencies(cpu: &Cpu, g: &Graph, sources: &[usize]) -> Result<Vec<f64>> {
+    sources.iter().try_for_each(|&s| g.check("sources", s))?;
+    g.check_positive("betweenness")?;
+    let n = g.vertices();
+    if n == 0 || sources.is_empty() {
+        return filled(n, 0.0, "dependencies");
+    }
+    // The transpose of a directed graph costs about a search.
+    let incoming = if g.has_incoming() || sources.len() > GROUPS { Some(g.incoming(cpu)?) } else { None };
+    let groups = sources.len().min(GROUPS);
+    let len = n.checked_mul(groups).ok_or_else(|| out_of_memory::<f64>("dependencies", usize::MAX))?;
+    let mut all = filled(len, 0.0, "dependencies")?;
+    let mut parts = reserved(groups, "groups of sources")?;
+    let cut = |group: usize| group * sources.len() / groups;
+    parts.extend(all.chunks_mut(n).enumerate());
+    note(|| format!("betweenness: {} searches, {} at once at most", sources.len(), groups.min(cpu.threads().count())));
+    for_each_part(
+        cpu.threads(),
+        parts,
+        || Paths::new(n),
+        |paths: &mut Paths, (group, to): (usize, &mut [f64])| {
+            for &s in &sources[cut(group)..cut(group + 1)] {
+                cpu.threads().alone("betweenness", || Ok(()))?;
+                if g.is_weighted() {
+                    paths.add_weighted(g, s, to)?
+                } else {
+                    paths.add(g.outgoing(), incoming, s, to)?
+                }
+            }
+            Ok(())
+        },
+    )?;
+    let (total, others) = all.split_at_mut(n);
+    for group in others.chunks(n) {
+        total.iter_mut().zip(group).for_each(|(to, x)| *to += x);
+    }
+    all.truncate(n);
+    Ok(all)
+}
+
+/// A number of paths that is divided by itself, and its logarithm to base 2.
+const LARGE: f64 = (1u64 << 60) as f64;
+const LARGE_BITS: i64 = 60;
+
+/// 2ᵉ, 0 where it is too small for a double.
+fn power(e: i64) -> f64 {
+    2f64.powi(e.clamp(-1100, 1023) as i32)
+}
+
+/// A level of fewer than this part of the vertices is not counted edge by edge.
+const SMALL: usize = 64;
+
+/// Groups of sources, each with sums of its own: as many threads can work at once.
+const GROUPS: usize = 32;
+
+/// What a search knows of a vertex.
+#[derive(Clone, Copy)]
+struct Node {
+    /// Number of shortest paths, then `(1 + δ) / σ`.
+    paths: f64,
+    level: u32,
+}
+const UNSEEN: Node = Node { paths: 0.0, level: UNREACHED };
+
+/// The searches of a thread.
+struct Paths {
+    nodes: Vec<Node>,
+    /// Vertices in the order of their distances, and one place more.
+    order: Vec<u32>,
+    /// Where in the order each level begins, and the last ends.
+    starts: Vec<usize>,
+    /// Sums of `(1 + δ) / σ` over the next level, where they are sent.
+    sums: Vec<f64>,
+}
+
+impl Paths {
+    fn new(n: usize) -> Result<Self> {
+        Ok(Self {
+            nodes: filled(n, UNSEEN, "numbers of paths")?,
+            order: filled(n + 1, 0, "a queue of vertices")?,
+            starts: vec![],
+            sums: filled(n, 0.0, "dependencies")?,
+        })
+    }
+    /// Adds the dependencies of `source` by numbers of edges. Of two levels beside each other the edges of either are
+    /// followed, whichever has fewer, if `incoming` edges are at hand.
+    fn add(&mut self, outgoing: Lists<'_>, incoming: Option<Lists<'_>>, source: usize, to: &mut [f64]) -> Result<()> {
+        self.forward(outgoing, incoming, source);
+        if self.order[..self.end()].iter().any(|&v| self.nodes[v as usize].paths == f64::INFINITY) {
+            self.add_long(outgoing, to)?;
+        } else {
+            self.backward(outgoing, incoming, to);
+        }
+        for &v in &self.order[..self.end()] {
+            self.nodes[v as usize] = UNSEEN;
+        }
+        Ok(())
+    }
+    /// Vertices reached.
+    fn end(&self) -> usize {
+        self.starts.last().copied().unwrap_or(0)
+    }
+    fn forward(&mut self, outgoing: Lists<'_>, incoming: Option<Lists<'_>>, source: usize) {
+        let (nodes, order, starts) = (&mut self.nodes[..], &mut self.order[..], &mut self.starts);
+        nodes[source] = Node { paths: 1.0, level: 0 };
+        order[0] = source as u32;
+        starts.clear();
+        starts.extend([0, 1]);
+        let (mut head, mut tail) = (0, 1);
+        let mut left = incoming.map_or(0, |lists| lists.ends.len());
+        for level in 0.. {
+            let end = tail;
+            // Edges of small levels are left in what is left.
+            let large = incoming.filter(|_| end - head > nodes.len() / SMALL);
+            left -= large.map_or(0, |lists| lists.edges_of(&order[head..end]));
+            match large {
+                Some(lists) if (left + nodes.len()) / 2 < outgoing.edges_of(&order[head..end]) => {
+                    for v in 0..nodes.len() {
+                        if nodes[v].level != UNREACHED {
+                            continue;
+                        }
+                        let before = lists.of(v).iter().map(|&u| nodes[u as usize]);
+                        let paths = before.map(|node| if node.level == level { node.paths } else { 0.0 }).sum();
+                        if paths > 0.0 {
+                            nodes[v] = Node { paths, level: level + 1 };
+                            order[tail] = v as u32;
+                            tail += 1;
+                        }
+                    }
+                }
+                _ => {
+                    for k in head..end {
+                        let v = order[k] as usize;
+                        let paths = nodes[v].paths;
+                        for &u in outgoing.of(v) {
+                            let there = &mut nodes[u as usize];
+                            order[tail] = u;
+                            tail += usize::from(there.level == UNREACHED);
+                            there.level = there.level.min(level + 1);
+                            there.paths += if there.level == level + 1 { paths } else { 0.0 };
+                        }
+                    }
+                }
+            }
+            head = end;
+            if tail == end {
+                return;
+            }
+            starts.push(tail);
+        }
+    }
+    fn backward(&mut self, outgoing: Lists<'_>, incoming: Option<Lists<'_>>, to: &mut [f64]) {
+        let (nodes, order, sums) = (&mut self.nodes[..], &self.order[..], &mut self.sums[..]);
+        let levels = self.starts.len() - 1;
+        for level in (1..levels).rev() {
+            let here = &order[self.starts[level]..self.starts[level + 1]];
+            let behind = self.starts.get(level + 2).map_or(&[][..], |&end| &order[self.starts[level + 1]..end]);
+            // The edges that lead to the level behind are followed back, if they are few.
+            let sent = incoming
+                .filter(|_| here.len() > nodes.len() / SMALL)
+                .filter(|lists| lists.edges_of(behind) < outgoing.edges_of(here) / 2);
+            if let Some(lists) = sent {
+                sums.fill(0.0);
+                // What gets a sum and is not of this level lies behind it, and its own is known.
+                for &u in behind {
+                    let share = nodes[u as usize].paths;
+                    lists.of(u as usize).iter().for_each(|&v| sums[v as usize] += share);
+                }
+            }
+            for &v in here {
+                let v = v as usize;
+                let paths = nodes[v].paths;
+                let sum = if sent.is_some() {
+                    sums[v]
+                } else {
+                    let further = outgoing.of(v).iter().map(|&u| nodes[u as usize]);
+                    further.map(|node| if node.level == level as u32 + 1 { node.paths } else { 0.0 }).sum()
+                };
+                let delta = paths * sum;
+                nodes[v].paths = (1.0 + delta) / paths;
+                to[v] += delta;
+            }
+        }
+    }
+    /// As forward and backward, where numbers of paths are beyond a double: each is a number times a power of 2, which
+    /// stands beside it.
+    #[cold]
+    fn add_long(&mut self, lists: Lists<'_>, to: &mut [f64]) -> Result<()> {
+        let n = self.nodes.len();
+        let (mut paths, mut delta) = (filled(n, (0.0, 0i64), "numbers of paths")?, filled(n, 0.0, "dependencies")?);
+        let (nodes, order) = (&self.nodes[..], &self.order[..self.end()]);
+        let is_further = |v: u32, u: u32| nodes[u as usize].level == nodes[v as usize].level + 1;
+        paths[order[0] as usize] = (1.0, 0);
+        for &v in order {
+            let (x, e) = paths[v as usize];
+            for &u in lists.of(v as usize).iter().filter(|&&u| is_further(v, u)) {
+                let (y, f) = paths[u as usize];
+                let most = if y == 0.0 { e } else { e.max(f) };
+                let sum = x * power(e - most) + y * power(f - most);
+                // Numbers stay near 1.
+                paths[u as usize] = if sum > LARGE { (sum / LARGE, most + LARGE_BITS) } else { (sum, most) };
+            }
+        }
+        for &v in order.iter().skip(1).rev() {
+            let (x, e) = paths[v as usize];
+            let mut sum = 0.0;
+            for &u in lists.of(v as usize).iter().filter(|&&u| is_further(v, u)) {
+                let (y, f) = paths[u as usize];
+                sum += x / y * power(e - f) * (1.0 + delta[u as usize]);
+            }
+            delta[v as usize] = sum;
+            to[v as usize] += sum;
+        }
+        Ok(())
+    }
+    /// Adds the dependencies of `source` by weights: an edge is on a shortest path if its weight is what the distances
+    /// of its ends differ by, summed as they were.
+    fn add_weighted(&mut self, g: &Graph, source: usize, to: &mut [f64]) -> Result<()> {
+        let lists = g.outgoing();
+        let length = distances(&Threads::caller(), g, source)?;
+        let mut order = reserved(length.len(), "an order of vertices")?;
+        order.extend((0..length.len() as u32).filter(|&v| length[v as usize] < f64::INFINITY));
+        order.sort_unstable_by(|&a, &b| length[a as usize].total_cmp(&length[b as usize]).then(a.cmp(&b)));
+        let nodes = &mut self.nodes[..];
+        nodes[source].paths = 1.0;
+        for &v in &order {
+            let (v, d) = (v as usize, length[v as usize]);
+            let paths = nodes[v].paths;
+            if paths == 0.0 {
+                let message = format!("that of an edge to vertex {v} adds nothing to a distance of {d}");
+                return Err(Error::Argument { name: "weight", message });
+            }
+            for (u, w) in lists.weighted(v) {
+                if d < length[u] && d + w == length[u] {
+                    nodes[u].paths += paths;
+                }
+            }
+        }
+        for &v in order.iter().skip(1).rev() {
+            let (v, d) = (v as usize, length[v as usize]);
+            let further = lists.weighted(v).filter(|&(u, w)| d < length[u] && d + w == length[u]);
+            let delta = nodes[v].paths * further.map(|(u, _)| nodes[u].paths).sum::<f64>();
+            nodes[v].paths = (1.0 + delta) / nodes[v].paths;
+            to[v] += delta;
+        }
+        order.iter().for_each(|&v| nodes[v as usize].paths = 0.0);
+        Ok(())
+    }
+}

@@ -1,0 +1,254 @@
+//! Centralities from the distances of all vertices: closeness and harmonic, and levels from several sources at once.
+//!
+//! Up to 64 searches go through the graph together, one bit of a word for each, so a vertex that many of them reach in
+//! the same step is visited once. Source: Then et al. 2014, "The More the Merrier: Efficient Multi-Source Graph
+//! Traversal".
+
+use super::search::UNREACHED;
+use super::sssp::distances;
+use super::structure::{Graph, Lists};
+use crate::par::{Threads, filled, for_each_part, out_of_memory, reserved};
+use crate::{Cpu, Result};
+
+/// Searches that go together.
+const TOGETHER: usize = 64;
+
+/// Levels of breadth-first searches from several sources: those of source k are `levels[k·n..(k + 1)·n]`, as
+/// [`bfs`](super::bfs) has them.
+///
+/// Cost: O(⌈sources/64⌉ (n + m) levels) time at worst, and one pass of all 64 where their levels meet; 4n bytes for each
+/// source. Batches of 64 sources are shared among the threads.
+/// # Errors
+/// [`Error::Argument`](crate::Error::Argument) naming a source that is no vertex;
+/// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
+/// # Example
+/// ```
+/// use sparring::prelude::*;
+/// use sparring::graph::{Graph, GraphKind, multi_source_bfs};
+/// // The path 0 – 1 – 2.
+/// let a = Csr::<f64>::new(3, 3, vec![0, 1, 2, 2], vec![1, 2], vec![1.0; 2])?;
+/// let cpu = Cpu::new();
+/// let g = Graph::new(&cpu, &a, GraphKind::Undirected)?;
+/// assert_eq!(multi_source_bfs(&cpu, &g, &[0, 2])?, [0, 1, 2, 2, 1, 0]);
+/// # Ok::<(), sparring::Error>(())
+/// ```
+/// Source: Then et al. 2014.
+pub fn multi_source_bfs(cpu: &Cpu, g: &Graph, sources: &[usize]) -> Result<Vec<u32>> {
+    sources.iter().try_for_each(|&s| g.check("sources", s))?;
+    let (n, lists) = (g.vertices(), g.outgoing());
+    let len = sources.len().checked_mul(n).ok_or_else(|| out_of_memory::<u32>("levels", usize::MAX))?;
+    let mut levels = filled(len, UNREACHED, "levels")?;
+    if n == 0 {
+        return Ok(levels);
+    }
+    let mut parts = reserved(sources.len().div_ceil(TOGETHER), "batches of sources")?;
+    parts.extend(sources.chunks(TOGETHER).zip(levels.chunks_mut(TOGETHER * n)));
+    for_each_part(
+        cpu.threads(),
+        parts,
+        || Searches::new(n),
+        |searches: &mut Searches, (sources, levels): (&[usize], &mut [u32])| {
+            let start = sources.iter().map(|&s| s as u32);
+            searches.run(lists, start, |v, fresh, level| {
+                let mut bits = fresh;
+                while bits != 0 {
+                    levels[bits.trailing_zeros() as usize * n + v as usize] = level;
+                    bits &= bits - 1;
+                }
+            });
+            Ok(())
+        },
+    )?;
+    Ok(levels)
+}
+
+/// Closeness `C(v) = (r − 1)/(n − 1) · (r − 1)/Σ d(u, v)` over the r vertices u from which v is reached, itself among
+/// them; 0 where it is reached from no other.
+///
+/// Distances are of the edges that lead to v, as in networkx (igraph has those that leave it, and no first factor), and
+/// of weights if the graph has them. Cost: O(n (n + m)) at worst, 64 searches at once without weights, n times
+/// [`sssp`](super::sssp) with them.
+/// # Errors
+/// [`Error::OutOfMemory`](crate::Error::OutOfMemory); [`Error::Cancelled`](crate::Error::Cancelled);
+/// [`Error::Argument`](crate::Error::Argument) for negative weights.
+/// # Example
+/// ```
+/// use sparring::prelude::*;
+/// use sparring::graph::{Graph, GraphKind, closeness_centrality};
+/// // The path 0 – 1 – 2.
+/// let a = Csr::<f64>::new(3, 3, vec![0, 1, 2, 2], vec![1, 2], vec![1.0; 2])?;
+/// let cpu = Cpu::new();
+/// let c = closeness_centrality(&cpu, &Graph::new(&cpu, &a, GraphKind::Undirected)?)?;
+/// assert_eq!(c, [2.0 / 3.0, 1.0, 2.0 / 3.0]);
+/// # Ok::<(), sparring::Error>(())
+/// ```
+/// Source: Wasserman, Faust 1994, "Social Network Analysis" (for graphs that are not connected); Sabidussi 1966.
+pub fn closeness_centrality(cpu: &Cpu, g: &Graph) -> Result<Vec<f64>> {
+    let n = g.vertices();
+    let (mut reached, sums) = sums(cpu, g, |d| d)?;
+    for (reached, sum) in reached.iter_mut().zip(&sums) {
+        let others = *reached;
+        *reached = if *sum > 0.0 { others / (n - 1) as f64 * others / sum } else { 0.0 };
+    }
+    Ok(reached)
+}
+
+/// Harmonic centrality `H(v) = Σ 1/d(u, v)` over the other vertices u, 0 for those from which v is not reached.
+///
+/// Not divided by n − 1, as in networkx; distances are those of [`closeness_centrality`], and so is the cost.
+/// # Errors
+/// Those of [`closeness_centrality`].
+/// # Example
+/// ```
+/// use sparring::prelude::*;
+/// use sparring::graph::{Graph, GraphKind, harmonic_centrality};
+/// let a = Csr::<f64>::new(3, 3, vec![0, 1, 2, 2], vec![1, 2], vec![1.0; 2])?;
+/// let cpu = Cpu::new();
+/// let h = harmonic_centrality(&cpu, &Graph::new(&cpu, &a, GraphKind::Undirected)?)?;
+/// assert_eq!(h, [1.5, 2.0, 1.5]);
+/// # Ok::<(), sparring::Error>(())
+/// ```
+/// Source: Boldi, Vigna 2014, "Axioms for centrality".
+pub fn harmonic_centrality(cpu: &Cpu, g: &Graph) -> Result<Vec<f64>> {
+    Ok(sums(cpu, g, |d| 1.0 / d)?.1)
+}
+
+/// The length of a shortest path between each two vertices: d(u, v) is at u·n + v, infinite where there is none.
+///
+/// For small graphs: 8n² bytes, one search from each vertex, shared among the threads.
+/// # Errors
+/// Those of [`sssp`](super::sssp).
+/// # Example
+/// ```
+/// use sparring::prelude::*;
+/// use sparring::graph::{Graph, GraphKind, all_pairs_shortest_paths};
+/// let a = Csr::<f64>::new(2, 2, vec![0, 1, 1], vec![1], vec![2.5])?;
+/// let cpu = Cpu::new();
+/// let d = all_pairs_shortest_paths(&cpu, &Graph::weighted(&cpu, &a, GraphKind::Directed)?)?;
+/// assert_eq!(d, [0.0, 2.5, f64::INFINITY, 0.0]);
+/// # Ok::<(), sparring::Error>(())
+/// ```
+/// Source: Dijkstra 1959, from each vertex.
+pub fn all_pairs_shortest_paths(cpu: &Cpu, g: &Graph) -> Result<Vec<f64>> {
+    let n = g.vertices();
+    g.check_weights("all_pairs_shortest_paths")?;
+    let len = n.checked_mul(n).ok_or_else(|| out_of_memory::<f64>("distances", usize::MAX))?;
+    let mut all = filled(len, f64::INFINITY, "distances")?;
+    let mut parts = reserved(n, "rows of distances")?;
+    parts.extend(all.chunks_mut(n.max(1)).enumerate());
+    for_each_part(
+        cpu.threads(),
+        parts,
+        || Ok(()),
+        |(), (s, row): (usize, &mut [f64])| {
+            row.copy_from_slice(&distances(&Threads::caller(), g, s)?);
+            Ok(())
+        },
+    )?;
+    Ok(all)
+}
+
+/// For each vertex from how many others it is reached, and the sum of `of(d)` over their distances.
+fn sums(cpu: &Cpu, g: &Graph, of: fn(f64) -> f64) -> Result<(Vec<f64>, Vec<f64>)> {
+    g.check_weights("closeness")?;
+    let (n, lists) = (g.vertices(), g.outgoing());
+    let batches = n.div_ceil(TOGETHER);
+    let groups = batches.clamp(1, GROUPS);
+    // Each group of batches has sums of its own, so these do not depend on the number of threads.
+    let len = n.checked_mul(groups).ok_or_else(|| out_of_memory::<f64>("sums of distances", usize::MAX))?;
+    let (mut counts, mut sums) = (filled(len, 0.0, "sums of distances")?, filled(len, 0.0, "sums of distances")?);
+    let mut parts = reserved(groups, "groups of sources")?;
+    parts.extend(counts.chunks_mut(n.max(1)).zip(sums.chunks_mut(n.max(1))).enumerate());
+    let add = |searches: &mut Searches, (group, (counts, sums)): (usize, (&mut [f64], &mut [f64]))| {
+        for batch in group * batches / groups..(group + 1) * batches / groups {
+            let sources = batch * TOGETHER..((batch + 1) * TOGETHER).min(n);
+            if g.is_weighted() {
+                for s in sources {
+                    for (v, d) in distances(&Threads::caller(), g, s)?.into_iter().enumerate() {
+                        if v != s && d < f64::INFINITY {
+                            counts[v] += 1.0;
+                            sums[v] += of(d);
+                        }
+                    }
+                }
+            } else {
+                searches.run(lists, sources.map(|s| s as u32), |v, fresh, level| {
+                    if level > 0 {
+                        let count = f64::from(fresh.count_ones());
+                        counts[v as usize] += count;
+                        sums[v as usize] += count * of(f64::from(level));
+                    }
+                });
+            }
+        }
+        Ok(())
+    };
+    for_each_part(cpu.threads(), parts, || Searches::new(if g.is_weighted() { 0 } else { n }), add)?;
+    for all in [&mut counts, &mut sums] {
+        let (total, others) = all.split_at_mut(n);
+        for group in others.chunks(n.max(1)) {
+            total.iter_mut().zip(group).for_each(|(to, x)| *to += x);
+        }
+        all.truncate(n);
+    }
+    Ok((counts, sums))
+}
+
+/// Groups of batches of sources: as many threads can work at once.
+const GROUPS: usize = 32;
+
+/// Up to 64 breadth-first searches at once, a bit for each.
+struct Searches {
+    /// Of each vertex, the searches that have reached it.
+    seen: Vec<u64>,
+    /// Those that reached it in the last step, and in this one.
+    now: Vec<u64>,
+    next: Vec<u64>,
+    /// Vertices that some search reached in the last step, and in this one.
+    frontier: Vec<u32>,
+    fresh: Vec<u32>,
+}
+
+impl Searches {
+    fn new(n: usize) -> Result<Self> {
+        let words = || filled(n, 0u64, "searches");
+        let list = || filled(n + 1, 0u32, "a frontier");
+        Ok(Self { seen: words()?, now: words()?, next: words()?, frontier: list()?, fresh: list()? })
+    }
+    /// Calls `reached(v, searches, level)` for each vertex and the searches that reach it at a level.
+    fn run(&mut self, lists: Lists<'_>, sources: impl Iterator<Item = u32>, mut reached: impl FnMut(u32, u64, u32)) {
+        let (seen, now, next) = (&mut self.seen[..], &mut self.now[..], &mut self.next[..]);
+        let (frontier, fresh) = (&mut self.frontier, &mut self.fresh);
+        seen.fill(0);
+        let mut len = 0;
+        for (k, s) in sources.enumerate() {
+            fresh[len] = s;
+            len += usize::from(next[s as usize] == 0);
+            next[s as usize] |= 1 << k;
+        }
+        for level in 0.. {
+            std::mem::swap(frontier, fresh);
+            for &v in &frontier[..len] {
+                let v = v as usize;
+                now[v] = std::mem::take(&mut next[v]);
+                seen[v] |= now[v];
+                reached(v as u32, now[v], level);
+            }
+            if len == 0 {
+                return;
+            }
+            let mut tail = 0;
+            for &v in &frontier[..len] {
+                let mine = now[v as usize];
+                for &u in lists.of(v as usize) {
+                    let new = mine & !seen[u as usize];
+                    let there = &mut next[u as usize];
+                    fresh[tail] = u;
+                    tail += usize::from(*there == 0 && new != 0);
+                    *there |= new;
+                }
+            }
+            len = tail;
+        }
+    }
+}

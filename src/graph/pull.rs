@@ -1,0 +1,113 @@
+//! Sums over the edges of each vertex, by all threads: what every centrality by iteration does.
+
+use std::ops::Range;
+use std::sync::{Mutex, PoisonError};
+
+use super::structure::Lists;
+use crate::Result;
+use crate::par::{Threads, filled, for_each_part, reserved, try_split};
+
+/// Blocks at most: of so many parts is a sum over the vertices made, whatever the number of threads.
+const BLOCKS: usize = 256;
+/// Edges and vertices of a block at least.
+const WORK: usize = 1 << 13;
+
+/// Neighbouring vertices that are put in order: their lists and what they name stay in the nearest cache.
+const WINDOW: usize = 256;
+
+/// Vertices in blocks of about as many edges.
+pub(super) struct Pull<'a> {
+    threads: &'a Threads,
+    lists: Lists<'a>,
+    blocks: Vec<Range<usize>>,
+    /// Vertices of each block by their degree: the processor foresees where a list ends that is as long as the last.
+    order: Vec<u32>,
+}
+
+/// A block: its first vertex, and its part of both results.
+type Part<'a> = (usize, usize, &'a mut [f64], &'a mut [f64]);
+
+impl<'a> Pull<'a> {
+    pub(super) fn new(threads: &'a Threads, lists: Lists<'a>) -> Result<Self> {
+        let n = lists.ptr.len() - 1;
+        let work = lists.ends.len() + n;
+        let blocks = try_split(n, (work / WORK).clamp(1, BLOCKS), |v| (lists.ptr[v] + v) as u64)?;
+        let mut order = reserved(n, "an order of vertices")?;
+        order.extend(0..n as u32);
+        let mut rest = &mut order[..];
+        let mut parts = reserved(blocks.len(), "blocks")?;
+        for block in &blocks {
+            let (part, others) = rest.split_at_mut(block.len());
+            parts.push(part);
+            rest = others;
+        }
+        let by_degree = |(): &mut (), part: &mut [u32]| {
+            for window in part.chunks_mut(WINDOW) {
+                window.sort_unstable_by_key(|&v| (lists.degree(v as usize), v));
+            }
+            Ok(())
+        };
+        for_each_part(threads, parts, || Ok(()), by_degree)?;
+        Ok(Self { threads, lists, blocks, order })
+    }
+    /// For each vertex v, `each(v, Σ w(u, v) x(u), &mut a[v], &mut b[v])` over the list of v; the sum of what `each`
+    /// returns, block by block.
+    pub(super) fn step(
+        &self,
+        op: &'static str,
+        x: &[f64],
+        a: &mut [f64],
+        b: &mut [f64],
+        each: impl Fn(usize, f64, &mut f64, &mut f64) -> f64 + Sync,
+    ) -> Result<f64> {
+        // One step is one unit of progress.
+        self.threads.alone(op, || Ok(()))?;
+        let sums = Mutex::new(filled(self.blocks.len(), 0.0, "sums of blocks")?);
+        let mut parts: Vec<Part<'_>> = reserved(self.blocks.len(), "blocks")?;
+        let (mut a, mut b) = (a, b);
+        for (k, block) in self.blocks.iter().enumerate() {
+            let (first, rest) = a.split_at_mut(block.len());
+            let (second, others) = b.split_at_mut(block.len());
+            parts.push((k, block.start, first, second));
+            (a, b) = (rest, others);
+        }
+        for_each_part(
+            self.threads,
+            parts,
+            || Ok(()),
+            |(), (k, start, a, b)| {
+                let mut total = 0.0;
+                for &v in &self.order[start..start + a.len()] {
+                    let v = v as usize;
+                    total += each(v, self.sum(v, x), &mut a[v - start], &mut b[v - start]);
+                }
+                sums.lock().unwrap_or_else(PoisonError::into_inner)[k] = total;
+                Ok(())
+            },
+        )?;
+        Ok(sums.into_inner().unwrap_or_else(PoisonError::into_inner).iter().sum())
+    }
+    /// `Σ w(u, v) x(u)` over the list of v, in four sums of every fourth edge.
+    #[inline(always)]
+    fn sum(&self, v: usize, x: &[f64]) -> f64 {
+        let range = self.lists.ptr[v]..self.lists.ptr[v + 1];
+        let (fours, rest) = self.lists.ends[range.clone()].as_chunks::<4>();
+        let mut sums = [0.0; 4];
+        match self.lists.weights {
+            None => {
+                for four in fours {
+                    sums.iter_mut().zip(four).for_each(|(sum, &u)| *sum += x[u as usize]);
+                }
+                sums.iter_mut().zip(rest).for_each(|(sum, &u)| *sum += x[u as usize]);
+            }
+            Some(weights) => {
+                let (weights, last) = weights[range].as_chunks::<4>();
+                for (four, w) in fours.iter().zip(weights) {
+                    sums.iter_mut().zip(four.iter().zip(w)).for_each(|(sum, (&u, w))| *sum += w * x[u as usize]);
+                }
+                sums.iter_mut().zip(rest.iter().zip(last)).for_each(|(sum, (&u, w))| *sum += w * x[u as usize]);
+            }
+        }
+        (sums[0] + sums[1]) + (sums[2] + sums[3])
+    }
+}

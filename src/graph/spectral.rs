@@ -1,0 +1,205 @@
+//! Centralities that are fixed points of sums over neighbours: eigenvector, Katz, hubs and authorities.
+
+use super::pull::Pull;
+use super::structure::Graph;
+use crate::par::{filled, note};
+use crate::{Cpu, Error, Result};
+
+/// When an iteration ends.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Iteration {
+    /// The sum over all vertices of what the last step changed is less than this.
+    pub tolerance: f64,
+    /// Steps after which it is an error not to have come so far.
+    pub max_iterations: u32,
+}
+
+impl Default for Iteration {
+    fn default() -> Self {
+        Self { tolerance: 1e-6, max_iterations: 1000 }
+    }
+}
+
+/// Scores of pages as lists of links, and as what lists link to.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Hits {
+    /// How good the authorities are that each vertex leads to; the hubs add up to 1.
+    pub hubs: Vec<f64>,
+    /// How good the hubs are that lead to each vertex; the authorities add up to 1.
+    pub authorities: Vec<f64>,
+}
+
+impl Iteration {
+    fn check(self) -> Result<()> {
+        // NaN is not positive.
+        if self.tolerance.partial_cmp(&0.0) == Some(std::cmp::Ordering::Greater) {
+            return Ok(());
+        }
+        Err(Error::Argument { name: "tolerance", message: format!("{} is not positive", self.tolerance) })
+    }
+    /// Runs `step`, which returns by how much it changed what it makes, until that is little.
+    fn run(self, op: &'static str, mut step: impl FnMut() -> Result<f64>) -> Result<()> {
+        self.check()?;
+        let mut change = f64::INFINITY;
+        for k in 1..=self.max_iterations {
+            change = step()?;
+            if change < self.tolerance {
+                note(|| format!("{op}: {k} steps"));
+                return Ok(());
+            }
+            if !change.is_finite() {
+                break;
+            }
+        }
+        let message = format!(
+            "{op}: {} steps, and the last changed {change}, not less than {}",
+            self.max_iterations, self.tolerance
+        );
+        Err(Error::Argument { name: "max_iterations", message })
+    }
+}
+
+/// The eigenvector of Aᵀ of the largest eigenvalue, of length 1: `x(v) ∝ Σ_{u → v} w(u, v) x(u)`.
+///
+/// Steps are `x ← (I + Aᵀ) x`, which has the same eigenvector and does not oscillate on bipartite graphs, as in
+/// networkx. It is unique on a (strongly) connected graph. Where no edges are, 1/√n everywhere. Cost: O(n + m) a step.
+/// # Errors
+/// [`Error::Argument`] for negative weights, a tolerance that is not positive, and if `iteration` ends before it
+/// converges; [`Error::OutOfMemory`]; [`Error::Cancelled`].
+/// # Example
+/// ```
+/// use sparring::prelude::*;
+/// use sparring::graph::{Graph, GraphKind, Iteration, eigenvector_centrality};
+/// // The path 0 – 1 – 2.
+/// let a = Csr::<f64>::new(3, 3, vec![0, 1, 2, 2], vec![1, 2], vec![1.0; 2])?;
+/// let cpu = Cpu::new();
+/// let g = Graph::new(&cpu, &a, GraphKind::Undirected)?;
+/// let x = eigenvector_centrality(&cpu, &g, Iteration::default())?;
+/// assert!((x[1] - 0.5f64.sqrt()).abs() < 1e-5);
+/// # Ok::<(), sparring::Error>(())
+/// ```
+/// Source: Bonacich 1972, "Factoring and weighting approaches to status scores and clique identification".
+pub fn eigenvector_centrality(cpu: &Cpu, g: &Graph, iteration: Iteration) -> Result<Vec<f64>> {
+    g.check_weights("eigenvector_centrality")?;
+    let n = g.vertices();
+    let pull = Pull::new(cpu.threads(), g.incoming(cpu)?)?;
+    let mut x = filled(n, 1.0 / (n.max(1) as f64).sqrt(), "centralities")?;
+    let (mut next, mut unused) = (filled(n, 0.0, "centralities")?, filled(n, 0.0, "centralities")?);
+    iteration.run("eigenvector_centrality", || {
+        let squares = pull.step("eigenvector_centrality", &x, &mut next, &mut unused, |v, sum, to, _| {
+            *to = x[v] + sum;
+            *to * *to
+        })?;
+        // An empty graph has nothing to divide.
+        let norm = if squares > 0.0 { squares.sqrt() } else { 1.0 };
+        let change = next.iter_mut().zip(&mut x).map(|(to, x)| {
+            *to /= norm;
+            (*to - std::mem::replace(x, *to)).abs()
+        });
+        Ok(change.sum())
+    })?;
+    Ok(x)
+}
+
+/// Katz centrality `x = α Aᵀ x + β`, divided by its length: paths of every length that end at a vertex, each edge
+/// weighing α.
+///
+/// It exists for α below the inverse of the largest eigenvalue of A. The convention is networkx's. Cost: O(n + m) a
+/// step.
+/// # Errors
+/// [`Error::Argument`] for negative weights, α or β that are negative or no numbers, a tolerance that is not positive,
+/// and if `iteration` ends before it converges, as it does where α is too large; [`Error::OutOfMemory`];
+/// [`Error::Cancelled`].
+/// # Example
+/// ```
+/// use sparring::prelude::*;
+/// use sparring::graph::{Graph, GraphKind, Iteration, katz_centrality};
+/// // 0 → 1: x = (β, αβ + β) before it is divided.
+/// let a = Csr::<f64>::new(2, 2, vec![0, 1, 1], vec![1], vec![1.0])?;
+/// let cpu = Cpu::new();
+/// let x = katz_centrality(&cpu, &Graph::new(&cpu, &a, GraphKind::Directed)?, 0.5, 1.0, Iteration::default())?;
+/// assert!((x[1] / x[0] - 1.5).abs() < 1e-12);
+/// # Ok::<(), sparring::Error>(())
+/// ```
+/// Source: Katz 1953, "A new status index derived from sociometric analysis".
+pub fn katz_centrality(cpu: &Cpu, g: &Graph, alpha: f64, beta: f64, iteration: Iteration) -> Result<Vec<f64>> {
+    for (name, x) in [("alpha", alpha), ("beta", beta)] {
+        if !(0.0..f64::INFINITY).contains(&x) {
+            return Err(Error::Argument { name, message: format!("{x} is not a number from 0 on") });
+        }
+    }
+    g.check_weights("katz_centrality")?;
+    let n = g.vertices();
+    let pull = Pull::new(cpu.threads(), g.incoming(cpu)?)?;
+    let (mut x, mut next) = (filled(n, 0.0, "centralities")?, filled(n, 0.0, "centralities")?);
+    let mut unused = filled(n, 0.0, "centralities")?;
+    iteration.run("katz_centrality", || {
+        let change = pull.step("katz_centrality", &x, &mut next, &mut unused, |v, sum, to, _| {
+            *to = alpha * sum + beta;
+            (*to - x[v]).abs()
+        })?;
+        std::mem::swap(&mut x, &mut next);
+        Ok(change)
+    })?;
+    let norm = x.iter().map(|x| x * x).sum::<f64>().sqrt();
+    if norm > 0.0 {
+        x.iter_mut().for_each(|x| *x /= norm);
+    }
+    Ok(x)
+}
+
+/// Hubs and authorities: `a ∝ Aᵀ h` and `h ∝ A a`, each adding up to 1.
+///
+/// They are the leading singular vectors of A, in the convention of networkx. In a graph without edges each vertex has
+/// 1/n. Cost: O(n + m) a step, two products; the transpose of a directed graph once.
+/// # Errors
+/// [`Error::Argument`] for negative weights, a tolerance that is not positive, and if `iteration` ends before it
+/// converges; [`Error::OutOfMemory`]; [`Error::Cancelled`].
+/// # Example
+/// ```
+/// use sparring::prelude::*;
+/// use sparring::graph::{Graph, GraphKind, Iteration, hits};
+/// // 0 → 2 ← 1.
+/// let a = Csr::<f64>::new(3, 3, vec![0, 1, 2, 2], vec![2, 2], vec![1.0; 2])?;
+/// let cpu = Cpu::new();
+/// let found = hits(&cpu, &Graph::new(&cpu, &a, GraphKind::Directed)?, Iteration::default())?;
+/// assert_eq!((found.hubs, found.authorities), (vec![0.5, 0.5, 0.0], vec![0.0, 0.0, 1.0]));
+/// # Ok::<(), sparring::Error>(())
+/// ```
+/// Source: Kleinberg 1999, "Authoritative sources in a hyperlinked environment".
+pub fn hits(cpu: &Cpu, g: &Graph, iteration: Iteration) -> Result<Hits> {
+    g.check_weights("hits")?;
+    let n = g.vertices();
+    let even = 1.0 / n.max(1) as f64;
+    let (mut hubs, mut authorities) = (filled(n, even, "hubs")?, filled(n, even, "authorities")?);
+    if g.pattern().nnz() == 0 {
+        iteration.check()?;
+        return Ok(Hits { hubs, authorities });
+    }
+    let (mut next, mut unused) = (filled(n, 0.0, "hubs")?, filled(n, 0.0, "authorities")?);
+    let into = Pull::new(cpu.threads(), g.incoming(cpu)?)?;
+    let out = Pull::new(cpu.threads(), g.outgoing())?;
+    iteration.run("hits", || {
+        let total = into.step("hits", &hubs, &mut authorities, &mut unused, |_, sum, a, _| {
+            *a = sum;
+            sum
+        })?;
+        scale(&mut authorities, total);
+        let total = out.step("hits", &authorities, &mut next, &mut unused, |_, sum, h, _| {
+            *h = sum;
+            sum
+        })?;
+        scale(&mut next, total);
+        let change = next.iter().zip(&hubs).map(|(new, old)| (new - old).abs()).sum();
+        std::mem::swap(&mut hubs, &mut next);
+        Ok(change)
+    })?;
+    Ok(Hits { hubs, authorities })
+}
+
+/// Divides by their sum, unless all are 0.
+fn scale(x: &mut [f64], total: f64) {
+    if total > 0.0 {
+        x.iter_mut().for_each(|x| *x /= total);
+    }
+}
