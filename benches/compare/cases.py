@@ -3,6 +3,7 @@
 Every number is splitmix64 of a counter, so the library and this script agree without exchanging files;
 compare.py checks that they do, by the sums of the products.
 """
+import functools
 import gzip
 import os
 
@@ -32,13 +33,16 @@ def hash2(seed, i, j):
 
 
 def csr(rows, cols, n, values=None):
-    """Distinct places sorted by row and column; values from the place unless given as (diagonal, other)."""
+    """Distinct places sorted by row and column; values from the place unless given as (diagonal, other) or by a function of the
+    places."""
     keys = np.unique(rows.astype(np.int64) * n + cols.astype(np.int64))
     rows, cols = keys // n, keys % n
     ptr = np.zeros(n + 1, np.int32)
     np.cumsum(np.bincount(rows, minlength=n), out=ptr[1:])
     if values is None:
         x = unit(hash2(7, rows, cols)) + 0.5
+    elif callable(values):
+        x = values(rows, cols, n)
     else:
         x = np.where(rows == cols, float(values[0]), float(values[1]))
     a = sp.csr_matrix((x, cols.astype(np.int32), ptr), shape=(n, n))
@@ -46,7 +50,13 @@ def csr(rows, cols, n, values=None):
     return a
 
 
-def rmat(scale, edge_factor, seed=1):
+def weights(rows, cols, n):
+    """The weight of an edge of a graph, 1 to 255, the same in both directions."""
+    least, most = np.minimum(rows, cols).astype(U64), np.maximum(rows, cols).astype(U64)
+    return 1.0 + (splitmix64(least * U64(n) + most) % U64(255)).astype(np.float64)
+
+
+def rmat(scale, edge_factor, seed=1, values=None):
     """Graph500's recursive matrix, undirected, without loops, labels permuted."""
     n, draws = 1 << scale, edge_factor << scale
     e = np.arange(draws, dtype=U64)
@@ -59,9 +69,26 @@ def rmat(scale, edge_factor, seed=1):
     label = np.empty(n, np.int64)
     label[order] = np.arange(n)
     rows, cols = label[rows], label[cols]
+    return both_ways(rows, cols, n, values)
+
+
+def both_ways(rows, cols, n, values):
+    """The undirected graph of these edges, without loops."""
     keep = rows != cols
     rows, cols = rows[keep], cols[keep]
-    return csr(np.concatenate([rows, cols]), np.concatenate([cols, rows]), n)
+    return csr(np.concatenate([rows, cols]), np.concatenate([cols, rows]), n, values)
+
+
+def kron(scale):
+    """GAP's Kronecker graph: 16 draws for each vertex."""
+    return rmat(scale, 16, values=weights)
+
+
+def urand(scale, seed=4):
+    """GAP's uniform random graph: 16 draws for each vertex, both ends uniform."""
+    n, draws = 1 << scale, 16 << scale
+    ends = splitmix64(np.arange(2 * draws, dtype=U64) + U64(seed << 40)) % U64(n)
+    return both_ways(ends[0::2].astype(np.int64), ends[1::2].astype(np.int64), n, weights)
 
 
 def uniform(n, degree, seed=2):
@@ -113,6 +140,11 @@ def web(n, seed=3, host=256):
     return csr(np.concatenate([r1, r2]), np.concatenate([c1, c2]), n)
 
 
+def grid2d(k):
+    """k × k points, each with an edge to those beside it."""
+    return grid((k, k), [(1, 0), (-1, 0), (0, 1), (0, -1)], weights)
+
+
 def galerkin(k):
     """R, A, P of smoothed aggregation: A the 7-point Laplacian, P = (I - 2/3 D^-1 A) P0 with P0 the indicator of boxes of 3^3 points."""
     cross = [(0, 0, 0)] + [tuple(s * (x == axis) for x in range(3)) for axis in range(3) for s in (1, -1)]
@@ -145,7 +177,8 @@ GENERATED = {
     "tc_rmat16": lambda: rmat(16, 16),
     "tc_rmat17": lambda: rmat(17, 16),
     "tc_rmat18": lambda: rmat(18, 16),
-}
+    "grid1000": lambda: grid2d(1000),
+} | {f"{of.__name__}{scale}": functools.partial(of, scale) for of in (kron, urand) for scale in range(14, 21)}
 
 
 HYPER = {
@@ -188,6 +221,27 @@ def undirected(a):
     g = sp.csr_matrix((np.ones(keep.sum()), (a.row[keep], a.col[keep])), a.shape)
     g.sort_indices()
     return g
+
+
+def fingerprint(a):
+    """The hashes of row pointers, columns and values by which the library's generators are compared with these."""
+    def of(words):
+        with np.errstate(over="ignore"):
+            return int(np.add.reduce(splitmix64(splitmix64(np.arange(len(words), dtype=U64)) ^ words), dtype=U64))
+
+    return [of(a.indptr.astype(U64)), of(a.indices.astype(U64)), of(a.data.astype(np.float64).view(U64))]
+
+
+def graph(case):
+    """The simple graph under a case: adjacency without its diagonal, weights by `weights`; whether it is directed, which it is unless
+    the pattern is symmetric."""
+    a = load(case)
+    coo = a.tocoo()
+    keep = coo.row != coo.col
+    rows, cols, n = coo.row[keep], coo.col[keep], a.shape[0]
+    g = csr(rows, cols, n, weights)
+    t = g.T.tocsr()
+    return g, not (np.array_equal(g.indptr, t.indptr) and np.array_equal(g.indices, t.indices))
 
 
 def checks(ptr, cols, values, ncols):

@@ -25,7 +25,7 @@ pub(crate) fn suggested<'a, T>(result: Result<T>, name: &str, known: impl IntoIt
 
 /// The same for the name of a generated matrix.
 pub(crate) fn generated<T>(name: &str, result: Result<T>) -> Result<T> {
-    let lists = [generate::SPGEMM, generate::TRIANGLES, generate::DISTANCE, generate::GEN_PY];
+    let lists = [generate::SPGEMM, generate::TRIANGLES, generate::GRAPHS, generate::DISTANCE, generate::GEN_PY];
     suggested(result, name, lists.into_iter().flatten().copied())
 }
 

@@ -35,7 +35,8 @@ fn values(command: &str, option: &str) -> Vec<&'static str> {
         (_, "semiring") => SEMIRINGS.iter().filter(|row| !row.values().is_empty()).map(|row| row.name).collect(),
         (_, "values") => Type::ALL.iter().map(|ty| ty.name()).collect(),
         ("bench", "case") => {
-            let lists = [generate::SPGEMM, generate::TRIANGLES, generate::DISTANCE, generate::TENSORS];
+            let lists =
+                [generate::SPGEMM, generate::TRIANGLES, generate::GRAPHS, generate::DISTANCE, generate::TENSORS];
             let mut names: Vec<_> = lists.into_iter().flatten().copied().collect();
             names.sort_unstable();
             names.dedup();

@@ -49,6 +49,12 @@ impl Rmat {
     /// # Errors
     /// [`Error::Argument`] for sizes out of range, [`Error::OutOfMemory`].
     pub fn matrix(self) -> Result<Csr<f64>> {
+        let keys = self.keys()?;
+        let n = 1 << self.scale;
+        from_keys(n, n, keys, value)
+    }
+    /// Row · n + column of each entry, some more than once.
+    pub(super) fn keys(self) -> Result<Vec<u64>> {
         check_size("scale", self.scale.into(), 31)?;
         check_size("edge_factor", self.edge_factor, 1 << 24)?;
         let (n, draws) = (1u64 << self.scale, self.edge_factor << self.scale);
@@ -70,7 +76,7 @@ impl Rmat {
                 }
             }
         }
-        from_keys(n, n, keys, value)
+        Ok(keys)
     }
 }
 

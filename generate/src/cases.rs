@@ -1,7 +1,7 @@
 //! Generated matrices and products by name.
 
 use super::bench_spgemm::{Rmat, banded, er, galerkin, lap2d, stencil27, symmetrized, weblike};
-use super::{bench_tensor, gen_py};
+use super::{bench_tensor, gen_py, graphs};
 use sparring::tensor::Tensor;
 use sparring::{Csr, Error, Result};
 
@@ -10,6 +10,11 @@ pub const SPGEMM: &[&str] =
     &["rmat14", "rmat15", "rmat16", "er18d8", "band100k_16", "stencil27_60", "lap2d_1000", "web18", "rap100"];
 /// Names of the graphs whose triangles benchmarks count.
 pub const TRIANGLES: &[&str] = &["tc_rmat10", "tc_rmat16", "tc_rmat17", "tc_rmat18", "tc_web18"];
+/// Names of the graphs that benchmarks of graph algorithms measure, those of [`graphs`], with weights.
+pub const GRAPHS: &[&str] = &[
+    "kron14", "kron15", "kron16", "kron17", "kron18", "kron19", "kron20", "urand14", "urand15", "urand16", "urand17",
+    "urand18", "urand19", "urand20", "grid1000",
+];
 /// Names of the matrices of the other family, [`gen_py`].
 pub const GEN_PY: &[&str] = &[
     "gen_py/rmat14",
@@ -81,8 +86,8 @@ pub fn queries(name: &str) -> Option<usize> {
     }
 }
 
-/// The matrix called `name`: one of [`SPGEMM`], [`TRIANGLES`], [`DISTANCE`], [`GEN_PY`], or `rap100_R`, `rap100_A`,
-/// `rap100_P` for the factors of `rap100`.
+/// The matrix called `name`: one of [`SPGEMM`], [`TRIANGLES`], [`GRAPHS`], [`DISTANCE`], [`GEN_PY`], or `rap100_R`,
+/// `rap100_A`, `rap100_P` for the factors of `rap100`.
 /// # Errors
 /// [`Error::Argument`] if there is no such name; [`Error::OutOfMemory`].
 pub fn matrix(name: &str) -> Result<Csr<f64>> {
@@ -103,6 +108,7 @@ pub fn matrix(name: &str) -> Result<Csr<f64>> {
         "tc_rmat17" => Rmat::new(17, 16).matrix(),
         "tc_rmat18" => Rmat::new(18, 16).matrix(),
         "tc_web18" => symmetrized(&weblike(1 << 18, 3)?),
+        "grid1000" => graphs::grid(1000),
         "movielens_like" => single_precision(matrix("gen_py/movielens_like")?),
         "nytimes_like" => single_precision(matrix("gen_py/nytimes_like")?),
         "scrna_like" => single_precision(matrix("gen_py/scrna_like")?),
@@ -119,6 +125,11 @@ pub fn matrix(name: &str) -> Result<Csr<f64>> {
         "gen_py/movielens_like" => gen_py::docs(20_000, 26_744, 200, 51, 1.0),
         "gen_py/nytimes_like" => gen_py::docs(20_000, 102_660, 350, 61, 1.0),
         "gen_py/scrna_like" => gen_py::docs(8_000, 26_485, 3_000, 71, 0.5),
+        _ if GRAPHS.contains(&name) => {
+            let (family, scale) = name.split_at(name.len() - 2);
+            let scale = scale.parse().map_err(|_| unknown(name))?;
+            if family == "kron" { graphs::kron(scale) } else { graphs::urand(scale) }
+        }
         _ => Err(unknown(name)),
     }
 }
@@ -161,7 +172,13 @@ pub fn check_name(name: &str) -> Result<()> {
 
 fn matrices() -> impl Iterator<Item = &'static str> {
     let products = SPGEMM.iter().filter(|name| **name != "rap100");
-    products.chain(&["rap100_R", "rap100_A", "rap100_P"]).chain(TRIANGLES).chain(DISTANCE).chain(GEN_PY).copied()
+    products
+        .chain(&["rap100_R", "rap100_A", "rap100_P"])
+        .chain(TRIANGLES)
+        .chain(GRAPHS)
+        .chain(DISTANCE)
+        .chain(GEN_PY)
+        .copied()
 }
 
 fn unknown(name: &str) -> Error {

@@ -10,7 +10,7 @@
 //! | [`gen_py`] | `mix(seed·G + (counter + 1)·K)` | a hash of its position in row order |
 //! | [`bench_tensor`] | those of numpy's generator PCG64 | drawn in the order of the entries |
 //!
-//! [`bench_contract`] has dense arrays of that generator's numbers.
+//! [`graphs`] has graphs of the first family's hash, whose values are weights of edges. [`bench_contract`] has dense arrays of that generator's numbers.
 //!
 //! [`case`], [`matrix`] and [`tensor`] find them by name; [`fingerprint`], [`tensor_fingerprint`], [`checks`] and
 //! [`expected`] compare them and their products with what other programs have.
@@ -29,14 +29,15 @@ pub mod bench_tensor;
 mod cases;
 mod check;
 pub mod gen_py;
+pub mod graphs;
 mod keys;
 mod memory;
 mod numpy;
 mod places;
 
 pub use cases::{
-    Case, DISTANCE, GEN_PY, GEN_PY_TENSORS, Product, SPGEMM, TENSORS, TRIANGLES, case, check_name, matrix, queries,
-    tensor,
+    Case, DISTANCE, GEN_PY, GEN_PY_TENSORS, GRAPHS, Product, SPGEMM, TENSORS, TRIANGLES, case, check_name, matrix,
+    queries, tensor,
 };
 pub use check::{Checks, checks, expected, fingerprint};
 pub use places::tensor_fingerprint;

@@ -4,7 +4,7 @@
 //! matrix-vector products.
 
 use sparring_generate::{
-    Checks, DISTANCE, GEN_PY, SPGEMM, TRIANGLES, case, check_name, expected, fingerprint, matrix, queries,
+    Checks, DISTANCE, GEN_PY, GRAPHS, SPGEMM, TRIANGLES, case, check_name, expected, fingerprint, matrix, queries,
 };
 
 /// Name, rows, columns, entries, fingerprint.
@@ -28,6 +28,11 @@ const MATRICES: &[Row] = &[
     ("tc_rmat18", 262144, 262144, 7613204, 0xb278f0a840b732ba, 0xb8072453501b6a7f, 0x0a4eb37b3309360d),
     ("tc_rmat10", 1024, 1024, 21008, 0x381ae6a5486c1bd0, 0x43b35ccd12befabd, 0x0e6521b333a5db38),
     ("tc_web18", 262144, 262144, 5322558, 0x306120a61fa7fef2, 0xd7aa8b02b9a29186, 0x91b9b5f8a82b862a),
+    ("kron14", 16384, 16384, 426200, 0x55cdd3e723c93253, 0x2bec36cd738388e0, 0xf81fbcb0abe74891),
+    ("kron16", 65536, 65536, 1818614, 0x1edb02cb0d31f1c0, 0x2e9485a3d3a0becc, 0x0f12cac1e033fe2f),
+    ("urand14", 16384, 16384, 523734, 0xac0f87253c560134, 0xa13aa1484dfe88cf, 0x1197f9d7f52dcd9e),
+    ("urand16", 65536, 65536, 2096584, 0xe43cc829bb0ec76a, 0xff2057ed3b701432, 0x6572538249b69e03),
+    ("grid1000", 1000000, 1000000, 3996000, 0xfcb2123d7ade6dc0, 0xd571a9b950db9ad0, 0xd6178bfebf9ff07e),
     ("gen_py/rmat14", 16384, 16384, 119880, 0x29f94310653d9a8b, 0x2051230cc49a7b3f, 0xe782072f3ee9b1d6),
     ("gen_py/rmat16", 65536, 65536, 494225, 0xc09c9b5ac64e41ac, 0xe4d198f4e11bec89, 0x29a1ad2167604a54),
     ("gen_py/rmat18", 262144, 262144, 2017374, 0x6c0e8ed2fbc65c60, 0xdd611301e77ea0d2, 0xb9bf22e39bbda7ff),
@@ -74,12 +79,18 @@ fn compare(wanted: impl Fn(&str) -> bool) {
 
 #[test]
 fn products_have_the_bits_of_bench_spgemm_py() {
-    compare(|name| !name.contains('/') && !name.starts_with("tc_") && !name.ends_with("_like"));
+    let other = |name: &str| name.starts_with("tc_") || name.ends_with("_like") || GRAPHS.contains(&name);
+    compare(|name| !name.contains('/') && !other(name));
 }
 
 #[test]
 fn graphs_have_the_bits_of_bench_spgemm_py() {
     compare(|name| name.starts_with("tc_"));
+}
+
+#[test]
+fn weighted_graphs_have_the_bits_of_the_script() {
+    compare(|name| GRAPHS.contains(&name));
 }
 
 #[test]
@@ -103,7 +114,8 @@ fn every_name_is_compared() {
     for name in SPGEMM.iter().chain(TRIANGLES).chain(DISTANCE).chain(GEN_PY).filter(|name| **name != "rap100") {
         assert!(MATRICES.iter().any(|row| row.0 == *name), "{name}");
     }
-    for name in MATRICES.iter().map(|row| row.0).chain(["rap100"]) {
+    // Sizes of one family: two of each are compared.
+    for name in MATRICES.iter().map(|row| row.0).chain(["rap100"]).chain(GRAPHS.iter().copied()) {
         assert!(check_name(name).is_ok(), "{name}");
     }
     assert!(check_name("rmat99").is_err());
