@@ -244,6 +244,11 @@ def graph(case):
     return g, not (np.array_equal(g.indptr, t.indptr) and np.array_equal(g.indices, t.indices))
 
 
+def partition(n):
+    """Labels of n vertices by which modularity is compared: blocks of 64 vertices get one of 64."""
+    return (splitmix64(np.arange(n, dtype=U64) // U64(64)) % U64(64)).astype(np.int64)
+
+
 def checks(ptr, cols, values, ncols):
     """Number of entries, their sum, and Σ uᵢ Cᵢⱼ vⱼ for fixed u and v: it shows entries in the wrong place."""
     n = len(ptr) - 1

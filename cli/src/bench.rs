@@ -1,10 +1,11 @@
-//! `sparring bench [spgemm|triangles|distance|mttkrp|contract|read|mxv|…|write|bfs|…]`: medians and minima on generated
+//! `sparring bench [spgemm|triangles|distance|mttkrp|contract|read|mxv|…|write|graph|bfs|…]`: medians and minima on generated
 //! cases or files, with checksums.
 
 mod case;
 mod contract;
 mod distance;
 mod doors;
+mod graph;
 mod graphs;
 mod hyper;
 mod machine;
@@ -52,6 +53,8 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     contract: contract::Settings,
     #[command(flatten)]
+    graph: graph::Settings,
+    #[command(flatten)]
     pub(crate) place: Where,
 }
 
@@ -91,7 +94,9 @@ enum Kind {
     Doors,
     /// One entry written into a vector, under masks and with accumulators
     Write,
-    /// Levels of a breadth-first search
+    /// Graph algorithms, their graph made once
+    Graph,
+    /// Levels of a breadth-first search, written with operations; as are the next three
     Bfs,
     /// Parents in a breadth-first tree
     Parents,
@@ -121,6 +126,7 @@ impl Kind {
             | Self::Hyper
             | Self::Doors
             | Self::Write
+            | Self::Graph
             | Self::Bfs
             | Self::Parents
             | Self::Sssp
@@ -156,6 +162,9 @@ pub(crate) fn run(context: &Context, arguments: &Arguments) -> Result {
         return contract::run(context, &arguments.contract, &names(contract::CASES), arguments.repeat);
     }
     contract::refuse(&arguments.contract)?;
+    if arguments.kind != Some(Kind::Graph) {
+        graph::refuse(&arguments.graph)?;
+    }
     if arguments.kind == Some(Kind::Mttkrp) {
         distance::refuse(&arguments.distance)?;
         if !arguments.fresh_memory {
@@ -204,6 +213,12 @@ pub(crate) fn run(context: &Context, arguments: &Arguments) -> Result {
     distance::refuse(&arguments.distance)?;
     if !arguments.fresh_memory {
         sparring::par::keep_freed_memory();
+    }
+    if arguments.kind == Some(Kind::Graph) {
+        if context.cuda.is_some() {
+            return Err(refused("these algorithms", "they are measured on the processor").into());
+        }
+        return graph::run(context, &arguments.graph, &names(graph::CASES), arguments.repeat);
     }
     if let Some(algorithm) = arguments.kind.and_then(Kind::algorithm) {
         context.heading(&graphs::heading())?;

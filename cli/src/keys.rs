@@ -23,6 +23,7 @@ pub(crate) const KEYS: &[(&str, &[(&str, &str)])] = &[
             ("chosen", "what the library chose, and why"),
             ("planned", "the same of a plan"),
             ("method", "how triangles were counted, and why"),
+            ("algorithm, algorithms", "name of a graph algorithm, and of all that are measured"),
         ],
     ),
     (
@@ -48,6 +49,7 @@ pub(crate) const KEYS: &[(&str, &[(&str, &str)])] = &[
             ("index_bits", "bits of an index"),
             ("batch, size", "tensors of a batch, and what a case's shape depends on"),
             ("source", "vertex that a search begins at"),
+            ("kind", "whether a graph is directed or undirected"),
         ],
     ),
     (
@@ -77,6 +79,10 @@ pub(crate) const KEYS: &[(&str, &[(&str, &str)])] = &[
             ("product_nnz, product_row_nnz_max", "its entries, and most of a row"),
             ("cf, cmrf", "compression factors of Deveci et al."),
             ("triangles, most", "triangles, and most of one vertex or edge"),
+            ("reached, components", "vertices that a search reached, and components of a graph"),
+            ("squares", "sum of the squared scores of vertices, whose sum is 1"),
+            ("modularity, communities", "of a partition of the vertices, and its parts"),
+            ("edges, size, colors", "edges of a subgraph, size of a set or a matching, colours of a colouring"),
             ("neighbours", "neighbours that were found"),
             ("fit, fits", "1 - |X - M| / |X|, at the end and after each sweep"),
             ("sweeps, converged, start, singular", "how a decomposition ended"),

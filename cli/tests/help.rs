@@ -185,6 +185,7 @@ fn json_has_one_vocabulary() {
         vec!["bench", "masked", "--case", "tc_rmat10", "--repeat", "1"],
         vec!["bench", "doors", "--case", "tc_rmat10", "--repeat", "1"],
         vec!["bench", "bfs", "--case", "tc_rmat10", "--repeat", "1"],
+        vec!["bench", "graph", "--case", "tc_rmat10", "--repeat", "1"],
         vec!["bench", "mttkrp", "--case", &tensor, "--repeat", "1", "--rank", "2"],
         vec!["bench", "contract", "--case", "gemm", "--n", "2", "--batch", "20", "--repeat", "1"],
         vec!["bench", "distance", "--case", &a, "--metric", "cosine", "--repeat", "1"],

@@ -5,7 +5,7 @@ use serde_json::json;
 use sparring::algebra::{Identity, Less};
 use sparring::graph::{betweenness, bfs_levels, bfs_parents};
 use sparring::prelude::*;
-use sparring_generate::splitmix64;
+use sparring_generate::graphs::weight;
 
 use super::case::load;
 use crate::context::Context;
@@ -94,11 +94,8 @@ pub(super) fn heading() -> String {
 pub(super) fn run(context: &Context, algorithm: Algorithm, name: &str, repeat: u32) -> Result {
     let a = load(context, name)?;
     let n = a.nrows() as u64;
-    let weight = |(i, j, _): (usize, usize, &f64)| {
-        let (least, most) = (i.min(j) as u64, i.max(j) as u64);
-        1.0 + (splitmix64(least * n + most) % 255) as f64
-    };
-    let a = Csr::with_pattern(a.pattern().clone(), a.iter().map(weight).collect())?;
+    let weights = a.iter().map(|(i, j, _)| weight(n, i as u64, j as u64)).collect();
+    let a = Csr::with_pattern(a.pattern().clone(), weights)?;
     let has_edge = |i: &usize| a.row(*i).0.iter().any(|&j| j as usize != *i);
     let sources: Vec<usize> = (0..a.nrows()).filter(has_edge).take(SOURCES).collect();
     if sources.is_empty() {

@@ -1,0 +1,187 @@
+//! `sparring bench graph`: graph algorithms, each on a graph that is made once, which is told apart.
+
+use clap::Args;
+use serde_json::{Map, Value, json};
+use sparring::graph::{Graph, GraphKind, TriangleMethod, triangles};
+use sparring::{Cpu, Csr, Error};
+use sparring_generate::graphs::weight;
+
+use super::case::load;
+use crate::context::Context;
+use crate::failure::{Failure, Result};
+use crate::near;
+use crate::output::ms;
+use crate::timing::{self, Times, timed};
+
+#[derive(Args)]
+pub(super) struct Settings {
+    /// Of graph: algorithms, or list for their names [default: all]
+    #[arg(long, value_name = "NAME", value_delimiter = ',', help_heading = "Bench graph")]
+    algorithm: Vec<String>,
+}
+
+/// Refuses its options in other benchmarks.
+pub(super) fn refuse(settings: &Settings) -> sparring::Result<()> {
+    if settings.algorithm.is_empty() {
+        return Ok(());
+    }
+    Err(Error::Argument { name: "--algorithm", message: "it is an option of bench graph".into() })
+}
+
+pub(super) const CASES: &[&str] = &["kron16", "urand16", "grid1000"];
+
+/// So many sources has what searches from several: vertices of most edges outwards.
+const SOURCES: usize = 4;
+
+/// The graph that an algorithm reads: that of the case, without self-loops, or what is made of it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Form {
+    Undirected,
+}
+
+/// A case: its adjacency matrix without the diagonal, each edge with its weight.
+struct Case {
+    a: Csr<f64>,
+    kind: GraphKind,
+    sources: Vec<usize>,
+}
+
+/// Numbers by their names, to compare with others'.
+type Found = Vec<(&'static str, f64)>;
+
+/// What counts a result, outside the time.
+type Count = Box<dyn FnOnce() -> Found>;
+
+struct Algorithm {
+    name: &'static str,
+    form: Form,
+    run: fn(&Cpu, &Graph, &Case) -> sparring::Result<Count>,
+}
+
+/// What is computed and what is made of it outside the time.
+fn later<T: 'static>(
+    computed: sparring::Result<T>,
+    found: impl FnOnce(T) -> Found + 'static,
+) -> sparring::Result<Count> {
+    computed.map(|x| Box::new(|| found(x)) as Count)
+}
+
+const ALGORITHMS: &[Algorithm] = &[Algorithm {
+    name: "triangles",
+    form: Form::Undirected,
+    run: |cpu, g, _| {
+        later(triangles(cpu, &**g.pattern(), TriangleMethod::Auto), |x| vec![("triangles", x.count as f64)])
+    },
+}];
+
+impl Case {
+    /// A case is directed unless its pattern is symmetric.
+    fn load(context: &Context, name: &str) -> Result<Self> {
+        let threads = context.quiet.threads();
+        let a = load(context, name)?.select(threads, |i, j, _| i != j)?;
+        if a.nrows() != a.ncols() {
+            return Err(Error::NotSquare { op: "bench graph", nrows: a.nrows(), ncols: a.ncols() }.into());
+        }
+        if a.nnz() == 0 {
+            return Err(Error::Argument { name: "case", message: format!("{name} has no edge") }.into());
+        }
+        let n = a.nrows() as u64;
+        let weights = a.iter().map(|(i, j, _)| weight(n, i as u64, j as u64)).collect();
+        let a = Csr::with_pattern(a.pattern().clone(), weights)?;
+        let symmetric = a.pattern().transpose(threads)? == **a.pattern();
+        let kind = if symmetric { GraphKind::Undirected } else { GraphKind::Directed };
+        let mut sources: Vec<_> = (0..a.nrows()).collect();
+        sources.sort_by_key(|&v| std::cmp::Reverse(a.row(v).0.len()));
+        sources.truncate(SOURCES);
+        Ok(Self { a, kind, sources })
+    }
+    fn graph(&self, cpu: &Cpu, form: Form) -> sparring::Result<Graph> {
+        match form {
+            Form::Undirected => Graph::new(cpu, &self.a, GraphKind::Undirected),
+        }
+    }
+}
+
+pub(super) fn heading() -> String {
+    format!("{:18} {:16} {:>12} {:>12} {:>12}  found", "case", "algorithm", "its graph", "median ms", "minimum")
+}
+
+/// The algorithms that are asked for; `None` if it is their names.
+fn chosen(settings: &Settings) -> sparring::Result<Option<Vec<&'static Algorithm>>> {
+    match &settings.algorithm[..] {
+        [] => Ok(Some(ALGORITHMS.iter().collect())),
+        [list] if list == "list" => Ok(None),
+        names => names.iter().map(|name| algorithm(name)).collect::<sparring::Result<_>>().map(Some),
+    }
+}
+
+fn algorithm(name: &str) -> sparring::Result<&'static Algorithm> {
+    let known = || ALGORITHMS.iter().map(|of| of.name);
+    let found = ALGORITHMS.iter().find(|of| of.name == name).ok_or_else(|| {
+        let message = format!("none is called '{name}'; there are {}", known().collect::<Vec<_>>().join(", "));
+        Error::Argument { name: "algorithm", message }
+    });
+    near::suggested(found, name, known())
+}
+
+/// Measures the algorithms on the graphs.
+pub(super) fn run(context: &Context, settings: &Settings, names: &[String], repeat: u32) -> Result {
+    let Some(algorithms) = chosen(settings)? else {
+        let names: Vec<_> = ALGORITHMS.iter().map(|of| of.name).collect();
+        return context.result(json!({ "op": "graph", "algorithms": names }), || names.join("\n"));
+    };
+    context.heading(&heading())?;
+    for name in names {
+        let case = Case::load(context, name)?;
+        for algorithm in &algorithms {
+            context.progress.stage(format!("measuring {} of {name}", algorithm.name));
+            measure(context, algorithm, name, &case, repeat)?;
+        }
+    }
+    Ok(())
+}
+
+fn measure(context: &Context, algorithm: &Algorithm, name: &str, case: &Case, repeat: u32) -> Result {
+    let (cpu, [mut prepare, mut times]) = (&context.quiet, <[Times; 2]>::default());
+    // The first of the two warms up.
+    let mut graph = None;
+    for _ in 0..2 {
+        drop(graph.take());
+        let (made, ms) = timed(|| case.graph(cpu, algorithm.form));
+        prepare.push(ms);
+        graph = Some(made?);
+    }
+    let Some(graph) = graph else { unreachable!("it was made twice") };
+    let found = (algorithm.run)(cpu, &graph, case)?();
+    for _ in 0..repeat {
+        let (again, ms) = timed(|| (algorithm.run)(cpu, &graph, case));
+        times.push(ms);
+        let again = again?();
+        if again != found {
+            return Err(Failure::Wrong(format!("{name}: {again:?}, then {found:?}")));
+        }
+    }
+    let mut line = Map::new();
+    for (key, value) in [
+        ("op", json!("graph")),
+        ("case", json!(name)),
+        ("algorithm", json!(algorithm.name)),
+        ("kind", json!(graph.kind().to_string())),
+        ("device", json!(context.device.to_string())),
+        ("nrows", json!(graph.vertices())),
+        ("a_nnz", json!(graph.pattern().nnz())),
+        ("source", json!(case.sources[0])),
+        ("threads", json!(context.threads())),
+        ("repeat", json!(repeat)),
+    ] {
+        line.insert(key.into(), value);
+    }
+    line.insert("prepare_ms".into(), ms(prepare.minimum()));
+    timing::insert(&mut line, "", &times);
+    line.extend(found.iter().map(|(key, x)| (key.to_string(), json!(x))));
+    context.result(Value::Object(line), || {
+        let found: Vec<_> = found.iter().map(|(key, x)| format!("{key} {x}")).collect();
+        let [median, least, prepare] = [times.median(), times.minimum(), prepare.minimum()];
+        format!("{name:18} {:16} {prepare:>12.3} {median:>12.3} {least:>12.3}  {}", algorithm.name, found.join(", "))
+    })
+}
