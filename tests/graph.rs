@@ -2,3 +2,5 @@
 
 #[path = "graph/common.rs"]
 mod common;
+#[path = "graph/goldens.rs"]
+mod goldens;
