@@ -2,7 +2,10 @@
 
 use clap::Args;
 use serde_json::{Map, Value, json};
-use sparring::graph::{Graph, GraphKind, TriangleMethod, triangles};
+use sparring::graph::{
+    Graph, GraphKind, TriangleMethod, UNREACHED, bfs, connected_components, sssp, strongly_connected_components,
+    triangles,
+};
 use sparring::{Cpu, Csr, Error};
 use sparring_generate::graphs::weight;
 
@@ -36,6 +39,9 @@ const SOURCES: usize = 4;
 /// The graph that an algorithm reads: that of the case, without self-loops, or what is made of it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Form {
+    /// As it is, with its transpose.
+    Given,
+    Weighted,
     Undirected,
 }
 
@@ -66,13 +72,38 @@ fn later<T: 'static>(
     computed.map(|x| Box::new(|| found(x)) as Count)
 }
 
-const ALGORITHMS: &[Algorithm] = &[Algorithm {
-    name: "triangles",
-    form: Form::Undirected,
-    run: |cpu, g, _| {
+/// Vertices with a level or a finite length, and the sum of these.
+fn reached(lengths: impl Iterator<Item = f64>) -> Found {
+    let (mut count, mut sum) = (0.0, 0.0);
+    for x in lengths {
+        (count, sum) = (count + 1.0, sum + x);
+    }
+    vec![("reached", count), ("sum", sum)]
+}
+
+/// Parts that are labelled by their least vertices.
+fn parts(labels: &[u32]) -> Found {
+    vec![("components", labels.iter().enumerate().filter(|(v, label)| *v == **label as usize).count() as f64)]
+}
+
+#[rustfmt::skip]
+const ALGORITHMS: &[Algorithm] = &[
+    Algorithm { name: "bfs", form: Form::Given, run: |cpu, g, case| {
+        later(bfs(cpu, g, case.sources[0]), |x| reached(x.into_iter().filter(|x| *x != UNREACHED).map(f64::from)))
+    } },
+    Algorithm { name: "scc", form: Form::Given, run: |cpu, g, _| {
+        later(strongly_connected_components(cpu, g), |x| parts(&x))
+    } },
+    Algorithm { name: "sssp", form: Form::Weighted, run: |cpu, g, case| {
+        later(sssp(cpu, g, case.sources[0]), |x| reached(x.into_iter().filter(|x| x.is_finite())))
+    } },
+    Algorithm { name: "components", form: Form::Undirected, run: |cpu, g, _| {
+        later(connected_components(cpu, g), |x| parts(&x))
+    } },
+    Algorithm { name: "triangles", form: Form::Undirected, run: |cpu, g, _| {
         later(triangles(cpu, &**g.pattern(), TriangleMethod::Auto), |x| vec![("triangles", x.count as f64)])
-    },
-}];
+    } },
+];
 
 impl Case {
     /// A case is directed unless its pattern is symmetric.
@@ -96,9 +127,15 @@ impl Case {
         Ok(Self { a, kind, sources })
     }
     fn graph(&self, cpu: &Cpu, form: Form) -> sparring::Result<Graph> {
-        match form {
-            Form::Undirected => Graph::new(cpu, &self.a, GraphKind::Undirected),
+        let g = match form {
+            Form::Given => Graph::new(cpu, &self.a, self.kind)?,
+            Form::Weighted => Graph::weighted(cpu, &self.a, self.kind)?,
+            Form::Undirected => Graph::new(cpu, &self.a, GraphKind::Undirected)?,
+        };
+        if form == Form::Given {
+            g.prepare(cpu)?;
         }
+        Ok(g)
     }
 }
 
