@@ -1,6 +1,12 @@
-//! Graph algorithms against textbooks, on small graphs of every kind and for any number of threads.
+//! Graph algorithms against textbooks, on small graphs of every kind and for any number of threads, and against what is
+//! known of graphs.
 
 #[path = "graph/common.rs"]
 mod common;
+#[allow(dead_code, reason = "other tests use more of it")]
+#[path = "common/data.rs"]
+mod data;
 #[path = "graph/goldens.rs"]
 mod goldens;
+#[path = "graph/real.rs"]
+mod real;
