@@ -1,6 +1,8 @@
 //! Graph algorithms against textbooks, on small graphs of every kind and for any number of threads, and against what is
 //! known of graphs.
 
+#[path = "graph/centrality.rs"]
+mod centrality;
 #[path = "graph/common.rs"]
 mod common;
 #[allow(dead_code, reason = "other tests use more of it")]
@@ -8,5 +10,7 @@ mod common;
 mod data;
 #[path = "graph/goldens.rs"]
 mod goldens;
+#[path = "graph/paths.rs"]
+mod paths;
 #[path = "graph/real.rs"]
 mod real;

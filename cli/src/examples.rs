@@ -1,6 +1,6 @@
 //! Two examples of each command, for its help and its page. A test runs them all.
 
-use crate::steps;
+use crate::{graphs, steps};
 
 /// A line for a shell, and what it does.
 pub(crate) type Example = (&'static str, &'static str);
@@ -145,7 +145,7 @@ const EXAMPLES: &[(&str, [Example; 2])] = &[
 
 /// Those of a command.
 pub(crate) fn of(command: &str) -> &'static [Example] {
-    let known = EXAMPLES.iter().chain(steps::examples()).find(|(name, _)| *name == command);
+    let known = EXAMPLES.iter().chain(steps::examples()).chain(graphs::examples()).find(|(name, _)| *name == command);
     known.map_or(&[], |(_, examples)| examples)
 }
 

@@ -49,7 +49,10 @@ pub(crate) const KEYS: &[(&str, &[(&str, &str)])] = &[
             ("index_bits", "bits of an index"),
             ("batch, size", "tensors of a batch, and what a case's shape depends on"),
             ("source", "vertex that a search begins at"),
-            ("kind", "whether a graph is directed or undirected"),
+            (
+                "kind, weighted, self_loops",
+                "of a graph: directed or undirected, whether values are weights, edges (v, v)",
+            ),
         ],
     ),
     (
@@ -80,6 +83,10 @@ pub(crate) const KEYS: &[(&str, &[(&str, &str)])] = &[
             ("cf, cmrf", "compression factors of Deveci et al."),
             ("triangles, most", "triangles, and most of one vertex or edge"),
             ("reached, components", "vertices that a search reached, and components of a graph"),
+            ("depth, longest, largest", "most edges of a path, its greatest length, vertices of the largest component"),
+            ("path_vertices, path_length", "a shortest path, and its length"),
+            ("highest, vertex, top", "the highest score of a vertex, which has it, and the highest as pairs"),
+            ("iterations, change", "steps of an iteration, and by how much the last changed its results"),
             ("squares", "sum of the squared scores of vertices, whose sum is 1"),
             ("modularity, communities", "of a partition of the vertices, and its parts"),
             ("edges, size, colors", "edges of a subgraph, size of a set or a matching, colours of a colouring"),

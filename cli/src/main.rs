@@ -14,6 +14,7 @@ mod einsum;
 mod examples;
 mod failure;
 mod formats;
+mod graphs;
 mod info;
 mod keys;
 mod knn;
@@ -73,6 +74,8 @@ enum Command {
     /// Multiply two matrices, or one by itself
     Mxm(mxm::Arguments),
     #[command(flatten)]
+    Graph(graphs::Algorithm),
+    #[command(flatten)]
     Step(steps::Step),
     /// Find the nearest rows of each row, exactly
     Knn(knn::Arguments),
@@ -119,6 +122,7 @@ impl Command {
             Self::Semirings | Self::Metrics | Self::Devices | Self::Keys | Self::Completions(_) | Self::Man(_) => {
                 "a list is printed without computing"
             }
+            Self::Graph(_) => "it takes memory in proportion to the graph",
             Self::Step(_) => "it takes memory in proportion to the result",
             Self::Convert(_) | Self::Transpose(_) => "it takes memory in proportion to the file",
             Self::Info(arguments) if !arguments.product => "without --product nothing is computed",
@@ -151,6 +155,7 @@ impl Command {
                 let optional = [arguments.b.as_deref(), arguments.mask.as_deref()];
                 [Some(&*arguments.a)].into_iter().chain(optional).flatten().collect()
             }
+            Self::Graph(algorithm) => vec![algorithm.file()],
             Self::Step(step) => step.files(),
             Self::Knn(arguments) => arguments.files.names(),
             Self::Radius(arguments) => arguments.files.names(),
@@ -199,8 +204,10 @@ fn run(common: &Common, name: &str, command: &Command) -> failure::Result {
     sparring::Isa::requested()?;
     let tensors = matches!(command, Command::Cp(_) | Command::Mttkrp(_) | Command::TensorInfo(_));
     common.reading.check(&command.files(), if tensors { Some(Format::Frostt) } else { None })?;
-    if let Command::Triangles(arguments) = command {
-        common.reading.check_graph(&arguments.file)?;
+    match command {
+        Command::Triangles(arguments) => common.reading.check_graph(&arguments.file)?,
+        Command::Graph(algorithm) => common.reading.check_graph(algorithm.file())?,
+        _ => {}
     }
     // These need no threads.
     match command {
@@ -216,6 +223,7 @@ fn run(common: &Common, name: &str, command: &Command) -> failure::Result {
         Command::Info(arguments) => info::run(&context, arguments),
         Command::Triangles(arguments) => triangles::run(&context, arguments),
         Command::Mxm(arguments) => mxm::run(&context, arguments),
+        Command::Graph(algorithm) => graphs::run(&context, algorithm),
         Command::Step(step) => steps::run(&context, step),
         Command::Knn(arguments) => knn::run(&context, arguments),
         Command::Radius(arguments) => radius::run(&context, arguments),
@@ -261,7 +269,7 @@ fn means_something(command: &str, option: &Arg) -> bool {
             "triangles" | "convert" | "transpose" | "semirings" | "metrics" | "devices" | "keys" | "completions"
             | "man",
         ) => false,
-        ("memory_budget", command) => steps::examples().all(|(name, _)| *name != command),
+        ("memory_budget", command) => steps::examples().chain(graphs::examples()).all(|(name, _)| *name != command),
         _ => true,
     }
 }

@@ -150,6 +150,11 @@ pub fn dependencies(cpu: &Cpu, g: &Graph, sources: &[usize]) -> Result<Vec<f64>>
     Ok(all)
 }
 
+/// Whether an edge of weight `w` ends a shortest path, from a vertex `d` away to one `there` away.
+fn is_tight(d: f64, w: f64, there: f64) -> bool {
+    d < there && d + w == there && w < f64::INFINITY
+}
+
 /// A number of paths that is divided by itself, and its logarithm to base 2.
 const LARGE: f64 = (1u64 << 60) as f64;
 const LARGE_BITS: i64 = 60;
@@ -343,14 +348,14 @@ impl Paths {
                 return Err(Error::Argument { name: "weight", message });
             }
             for (u, w) in lists.weighted(v) {
-                if d < length[u] && d + w == length[u] {
+                if is_tight(d, w, length[u]) {
                     nodes[u].paths += paths;
                 }
             }
         }
         for &v in order.iter().skip(1).rev() {
             let (v, d) = (v as usize, length[v as usize]);
-            let further = lists.weighted(v).filter(|&(u, w)| d < length[u] && d + w == length[u]);
+            let further = lists.weighted(v).filter(|&(u, w)| is_tight(d, w, length[u]));
             let delta = nodes[v].paths * further.map(|(u, _)| nodes[u].paths).sum::<f64>();
             nodes[v].paths = (1.0 + delta) / nodes[v].paths;
             to[v] += delta;

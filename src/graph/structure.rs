@@ -17,6 +17,26 @@ pub enum GraphKind {
     Undirected,
 }
 
+impl GraphKind {
+    /// Undirected if the square matrix `a` is symmetric, values and all, its rows sorted; else directed.
+    ///
+    /// Cost: O(nnz + n).
+    /// # Errors
+    /// [`Error::NotSquare`]; [`Error::OutOfMemory`].
+    /// # Example
+    /// ```
+    /// use sparring::prelude::*;
+    /// use sparring::graph::GraphKind;
+    /// let a = Csr::<f64>::new(2, 2, vec![0, 1, 2], vec![1, 0], vec![3.0, 4.0])?;
+    /// assert_eq!(GraphKind::of(&Cpu::new(), &a)?, GraphKind::Directed);
+    /// # Ok::<(), sparring::Error>(())
+    /// ```
+    pub fn of<T: Num>(cpu: &Cpu, a: &Csr<T>) -> Result<Self> {
+        let a = square(a)?;
+        Ok(if is_symmetric(cpu, a.pattern(), Some(a.values()))? { Self::Undirected } else { Self::Directed })
+    }
+}
+
 impl std::fmt::Display for GraphKind {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
@@ -107,6 +127,16 @@ impl Graph {
     pub fn new<T: Num>(cpu: &Cpu, a: &Csr<T>, kind: GraphKind) -> Result<Self> {
         Self::of_rows(cpu, Rows { pattern: Arc::clone(square(a)?.pattern()), weights: None }, kind)
     }
+    /// The graph of a square pattern, as of [`new`](Self::new).
+    /// # Errors
+    /// Those of [`new`](Self::new).
+    pub fn of_pattern(cpu: &Cpu, pattern: &Arc<Pattern>, kind: GraphKind) -> Result<Self> {
+        let (nrows, ncols) = pattern.shape();
+        if nrows != ncols {
+            return Err(Error::NotSquare { op: "graph", nrows, ncols });
+        }
+        Self::of_rows(cpu, Rows { pattern: Arc::clone(pattern), weights: None }, kind)
+    }
     /// The graph under the square matrix `a`, whose values are weights of edges, kept as doubles. Where both directions
     /// of an undirected edge are stored, they must have the same weight.
     ///
@@ -136,7 +166,9 @@ impl Graph {
         if n > u32::MAX as usize {
             return Err(Error::IndexOverflow { what: "vertices", needed: n as u128, max: u32::MAX.into() });
         }
-        let transposed = if kind == GraphKind::Undirected && rows.is_symmetric(cpu)? {
+        let transposed = if kind == GraphKind::Undirected
+            && is_symmetric(cpu, &rows.pattern, rows.weights.as_ref().map(|w| &w[..]))?
+        {
             None
         } else if kind == GraphKind::Undirected || !rows.pattern.is_sorted() {
             let t = rows.transpose(cpu)?;
@@ -297,27 +329,6 @@ impl Rows {
             }
         })
     }
-    /// Whether this is seen to be its own transpose, without making that.
-    fn is_symmetric(&self, cpu: &Cpu) -> Result<bool> {
-        if symmetry(cpu.threads(), &self.pattern)?.is_none() {
-            return Ok(false);
-        }
-        let Some(weights) = &self.weights else { return Ok(true) };
-        // Rows i > j that hold j come in the order in which row j names them, behind its diagonal.
-        let (n, lists) = (self.pattern.nrows(), self.lists());
-        let mut fingers = reserved(n, "fingers in rows")?;
-        fingers.extend((0..n).map(|j| lists.ptr[j] + lists.of(j).partition_point(|&i| i as usize <= j)));
-        for i in 0..n {
-            for (k, &j) in (lists.ptr[i]..).zip(lists.of(i)).take_while(|&(_, &j)| (j as usize) < i) {
-                let finger = &mut fingers[j as usize];
-                if weights[k] != weights[*finger] {
-                    return Ok(false);
-                }
-                *finger += 1;
-            }
-        }
-        Ok(true)
-    }
     /// Edges of either, those of both once. `t` is the transpose; rows are sorted.
     fn united(self, t: &Self) -> Result<Self> {
         let same = self.pattern == t.pattern;
@@ -366,6 +377,28 @@ impl Rows {
         }
         Ok(Self { pattern: Arc::new(Pattern::new(n, n, ptr, ends)?), weights: weights.map(Arc::new) })
     }
+}
+
+/// Whether a square matrix is its own transpose, seen without making that; with values, whether these are.
+fn is_symmetric<T: PartialEq>(cpu: &Cpu, a: &Pattern, values: Option<&[T]>) -> Result<bool> {
+    if symmetry(cpu.threads(), a)?.is_none() {
+        return Ok(false);
+    }
+    let Some(values) = values else { return Ok(true) };
+    // Rows i > j that hold j come in the order in which row j names them, behind its diagonal.
+    let (n, ptr) = (a.nrows(), a.row_ptr());
+    let mut fingers = reserved(n, "fingers in rows")?;
+    fingers.extend((0..n).map(|j| ptr[j] + a.row(j).partition_point(|&i| i as usize <= j)));
+    for (i, &start) in ptr[..n].iter().enumerate() {
+        for (k, &j) in (start..).zip(a.row(i)).take_while(|&(_, &j)| (j as usize) < i) {
+            let finger = &mut fingers[j as usize];
+            if values[k] != values[*finger] {
+                return Ok(false);
+            }
+            *finger += 1;
+        }
+    }
+    Ok(true)
 }
 
 /// A square matrix by rows.

@@ -42,6 +42,7 @@ mod dense;
 mod distances;
 mod element;
 mod engine;
+mod graphs;
 mod index;
 mod machine;
 mod matrix;

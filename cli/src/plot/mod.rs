@@ -1,5 +1,6 @@
 //! Pictures as files: SVG or PNG, by the end of the name.
 
+mod curve;
 mod histogram;
 mod matrix;
 mod png;
@@ -13,6 +14,7 @@ use plotters::prelude::*;
 use sparring::io::write_file;
 use sparring::{Error, Result};
 
+pub(crate) use curve::Curve;
 pub(crate) use histogram::Histogram;
 pub(crate) use matrix::Figures;
 pub(crate) use png::Pixels;

@@ -1,0 +1,422 @@
+//! Graphs, and algorithms on them.
+
+use sparring::graph::{
+    self, Graph, GraphKind, Iteration, PageRankOptions, betweenness_centrality, closeness_centrality, dependencies,
+    eigenvector_centrality, harmonic_centrality, katz_centrality, sampled_betweenness,
+};
+use sparring::{Cpu, Error};
+
+use crate::device::SparringDevice;
+use crate::guard::{Fail, Fallible};
+use crate::handle::{Object, handle, release};
+use crate::matrix::SparringMatrix;
+use crate::memory::{NewHandle, choice, copied, fits, input, output, size, write};
+use crate::sparse::Sparse;
+use crate::status::SparringStatus;
+
+/// How edges lead.
+#[repr(u32)]
+#[derive(Clone, Copy, Debug)]
+#[allow(non_camel_case_types, reason = "the names of C, so that one search finds both sides")]
+pub enum SparringGraphKind {
+    /// Undirected if the matrix is symmetric, values and all; else directed.
+    SPARRING_GRAPH_AUTO = 0,
+    /// Entry (i, j) is an edge from i to j.
+    SPARRING_GRAPH_DIRECTED = 1,
+    /// Entry (i, j), entry (j, i) or both are the edge between i and j.
+    SPARRING_GRAPH_UNDIRECTED = 2,
+}
+
+use SparringGraphKind::*;
+
+/// A graph of vertices 0..n in the processor's memory. It does not change, but for the transpose of a directed graph,
+/// which it keeps once computed; threads of yours may share it.
+pub struct SparringGraph {
+    pub(crate) graph: Graph,
+}
+
+impl Object for SparringGraph {
+    const NAME: &'static str = "SparringGraph";
+}
+
+/// What a graph is.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct SparringGraphInfo {
+    /// Number of vertices.
+    pub vertices: u64,
+    /// Number of edges, an undirected one once, self-loops among them.
+    pub edges: u64,
+    /// Number of edges from a vertex to itself.
+    pub self_loops: u64,
+    /// SPARRING_GRAPH_DIRECTED or SPARRING_GRAPH_UNDIRECTED.
+    pub kind: u32,
+    /// 1 if edges have weights, else 0.
+    pub weighted: u32,
+}
+
+/// What sparring_graph_pagerank computes.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct SparringPageRankOptions {
+    /// The part of its rank that a vertex passes on along its edges, in [0, 1): usually 0.85.
+    pub damping: f64,
+    /// The iteration ends when the ranks change by less than this in all: 1e-6, say.
+    pub tolerance: f64,
+    /// Steps after which it is SPARRING_ARGUMENT not to have come so far.
+    pub max_iterations: u32,
+    /// 1: what vertices without edges outwards pass on is lost, as in the GAP benchmark. 0: it goes where the rest goes.
+    pub drop_dangling: u32,
+    /// Where the rest of the ranks goes: a number for each vertex, in proportion; NULL: to all alike.
+    pub personalization: *const f64,
+}
+
+/// The processor of a device.
+fn processor(device: &SparringDevice) -> Fallible<&Cpu> {
+    device.machine.typed::<Cpu>().ok_or_else(|| {
+        let what = format!("graph algorithms on {}", device.machine.name());
+        Fail::from(Error::Unsupported { what, why: "they run on the processor".into() })
+    })
+}
+
+/// The graph under the square matrix `a`, whose entries are edges, stored zeros too. `kind` is a SparringGraphKind; if
+/// `weighted` is not 0, values are weights of edges, as doubles: complex numbers and integers that no double holds are
+/// refused, and so is an undirected edge whose two directions differ. `*graph` gets the handle, NULL on failure. Free it
+/// with sparring_graph_free; it does not need `a` any more.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sparring_graph_new(
+    device: *const SparringDevice,
+    a: *const SparringMatrix,
+    kind: u32,
+    weighted: u32,
+    graph: *mut *mut SparringGraph,
+) -> SparringStatus {
+    ffi!({
+        // SAFETY: by the contract above `graph` points to room for a handle.
+        let out = unsafe { NewHandle::at(graph, "graph")? };
+        let (device, a) = (handle(device, "device")?, handle(a, "a")?.snapshot());
+        let kinds = [
+            (SPARRING_GRAPH_AUTO as u32, None),
+            (SPARRING_GRAPH_DIRECTED as u32, Some(GraphKind::Directed)),
+            (SPARRING_GRAPH_UNDIRECTED as u32, Some(GraphKind::Undirected)),
+        ];
+        let kind = choice("kind", kind, &kinds)?;
+        let graph = a.graph(processor(&device)?, kind, weighted != 0).map_err(|e| Fail::from(e).naming("a"))?;
+        out.give(SparringGraph { graph })
+    })
+}
+
+/// Frees a graph; NULL is fine.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sparring_graph_free(graph: *mut SparringGraph) -> SparringStatus {
+    ffi!({ release(graph, "graph") })
+}
+
+/// What a graph is goes to `*info`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sparring_graph_info(
+    graph: *const SparringGraph,
+    info: *mut SparringGraphInfo,
+) -> SparringStatus {
+    ffi!({
+        let g = &handle(graph, "graph")?.graph;
+        let kind = match g.kind() {
+            GraphKind::Directed => SPARRING_GRAPH_DIRECTED,
+            GraphKind::Undirected => SPARRING_GRAPH_UNDIRECTED,
+        };
+        let found = SparringGraphInfo {
+            vertices: g.vertices() as u64,
+            edges: g.edges() as u64,
+            self_loops: g.self_loops() as u64,
+            kind: kind as u32,
+            weighted: u32::from(g.is_weighted()),
+        };
+        // SAFETY: by the contract above `info` points to room for what a graph is.
+        unsafe { write(info, found, "info") }
+    })
+}
+
+/// Computes the transpose of a directed graph now; the algorithms that read it would do so when they first need it, and
+/// sparring_graph_bfs does without where it is missing.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sparring_graph_prepare(
+    device: *const SparringDevice,
+    graph: *const SparringGraph,
+) -> SparringStatus {
+    ffi!({
+        let (device, graph) = (handle(device, "device")?, handle(graph, "graph")?);
+        Ok(graph.graph.prepare(processor(&device)?)?)
+    })
+}
+
+/// A breadth-first search from the vertex `source`: `levels` gets the least number of edges to each vertex, `parents` the
+/// least vertex before it, a level nearer, `source` its own parent; UINT32_MAX where no path leads. Either may be NULL;
+/// both have room for `capacity` numbers, of which each vertex takes one.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sparring_graph_bfs(
+    device: *const SparringDevice,
+    graph: *const SparringGraph,
+    source: u64,
+    levels: *mut u32,
+    parents: *mut u32,
+    capacity: u64,
+) -> SparringStatus {
+    ffi!({
+        let (device, graph) = (handle(device, "device")?, handle(graph, "graph")?);
+        let (cpu, source) = (processor(&device)?, size(source, "source")?);
+        fits(graph.graph.vertices(), capacity, "levels")?;
+        // SAFETY: by the contract above both have room for `capacity` numbers or are NULL.
+        unsafe {
+            if parents.is_null() {
+                return output(&graph::bfs(cpu, &graph.graph, source)?, levels, capacity, "levels");
+            }
+            let tree = graph::bfs_tree(cpu, &graph.graph, source)?;
+            output(&tree.levels, levels, capacity, "levels")?;
+            output(&tree.parents, parents, capacity, "parents")
+        }
+    })
+}
+
+/// Shortest paths from the vertex `source`: `distances` gets the least sum of weights to each vertex, infinite where no
+/// path leads, `parents` the vertex before it on such a path, UINT32_MAX where there is none. `parents` may be NULL; both
+/// have room for `capacity` numbers. A graph without weights has 1 for each edge. Negative weights are SPARRING_ARGUMENT
+/// unless `negative` is not 0; then a cycle of negative length is.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sparring_graph_sssp(
+    device: *const SparringDevice,
+    graph: *const SparringGraph,
+    source: u64,
+    negative: u32,
+    distances: *mut f64,
+    parents: *mut u32,
+    capacity: u64,
+) -> SparringStatus {
+    ffi!({
+        let (device, graph) = (handle(device, "device")?, handle(graph, "graph")?);
+        let (cpu, source) = (processor(&device)?, size(source, "source")?);
+        fits(graph.graph.vertices(), capacity, "distances")?;
+        // SAFETY: by the contract above both have room for `capacity` numbers, or `parents` is NULL.
+        unsafe {
+            if parents.is_null() && negative == 0 {
+                return output(&graph::sssp(cpu, &graph.graph, source)?, distances, capacity, "distances");
+            }
+            let search = if negative == 0 { graph::sssp_tree } else { graph::bellman_ford };
+            let found = search(cpu, &graph.graph, source)?;
+            output(&found.distances, distances, capacity, "distances")?;
+            output(&found.parents, parents, capacity, "parents")
+        }
+    })
+}
+
+/// `labels` gets for each vertex the least vertex of its connected component, of a directed graph the weak one, or if
+/// `strong` is not 0 the strong one. There is room for `capacity` numbers.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sparring_graph_components(
+    device: *const SparringDevice,
+    graph: *const SparringGraph,
+    strong: u32,
+    labels: *mut u32,
+    capacity: u64,
+) -> SparringStatus {
+    ffi!({
+        let (device, graph) = (handle(device, "device")?, handle(graph, "graph")?);
+        let cpu = processor(&device)?;
+        fits(graph.graph.vertices(), capacity, "labels")?;
+        let search = if strong == 0 { graph::connected_components } else { graph::strongly_connected_components };
+        // SAFETY: by the contract above `labels` has room for `capacity` numbers.
+        unsafe { output(&search(cpu, &graph.graph)?, labels, capacity, "labels") }
+    })
+}
+
+/// PageRank: `ranks` has room for `capacity` numbers and gets one for each vertex; they add up to 1 unless dangling ranks
+/// are dropped. `options` may be NULL: a damping of 0.85, a tolerance of 1e-6 and 100 steps. `iterations` and `change`,
+/// the steps taken and by how much the last changed the ranks, may be NULL.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sparring_graph_pagerank(
+    device: *const SparringDevice,
+    graph: *const SparringGraph,
+    options: *const SparringPageRankOptions,
+    ranks: *mut f64,
+    capacity: u64,
+    iterations: *mut u32,
+    change: *mut f64,
+) -> SparringStatus {
+    ffi!({
+        let (device, graph) = (handle(device, "device")?, handle(graph, "graph")?);
+        let (cpu, n) = (processor(&device)?, graph.graph.vertices());
+        fits(n, capacity, "ranks")?;
+        let mut asked = PageRankOptions::default();
+        if !options.is_null() {
+            // SAFETY: by the contract above `options` points to options, whose personalization has a number for each
+            // vertex or is NULL; a number of any bits is a number.
+            let (given, personalization) = unsafe {
+                let given = input(options, 1, "options")?[0];
+                let numbers = if given.personalization.is_null() { 0 } else { n };
+                (given, input(given.personalization, numbers, "personalization")?)
+            };
+            asked = PageRankOptions {
+                damping: given.damping,
+                tolerance: given.tolerance,
+                max_iterations: given.max_iterations,
+                drop_dangling: given.drop_dangling != 0,
+                personalization: match given.personalization.is_null() {
+                    true => None,
+                    false => Some(copied(personalization, "personalization", |x| x)?),
+                },
+            };
+        }
+        let found = graph::pagerank(cpu, &graph.graph, &asked)?;
+        // SAFETY: by the contract above `ranks` has room for `capacity` numbers, the others for one or are NULL.
+        unsafe {
+            output(&found.ranks, ranks, capacity, "ranks")?;
+            output(&[found.iterations], iterations, 1, "iterations")?;
+            output(&[found.change], change, 1, "change")
+        }
+    })
+}
+
+/// Scores of vertices, where there is room for them.
+/// # Safety
+/// `scores` has room for `capacity` numbers.
+unsafe fn scored(
+    device: *const SparringDevice,
+    graph: *const SparringGraph,
+    scores: *mut f64,
+    capacity: u64,
+    of: impl FnOnce(&Cpu, &Graph) -> Fallible<Vec<f64>>,
+) -> Fallible {
+    let (device, graph) = (handle(device, "device")?, handle(graph, "graph")?);
+    fits(graph.graph.vertices(), capacity, "scores")?;
+    let found = of(processor(&device)?, &graph.graph)?;
+    // SAFETY: the caller's promise.
+    unsafe { output(&found, scores, capacity, "scores") }
+}
+
+/// Betweenness: of all shortest paths between two others the part that goes through each vertex, of an undirected graph
+/// each pair once; divided by the number of pairs if `normalized` is not 0. From all vertices if `samples` is 0, else
+/// estimated from so many sources, drawn by `seed`. By weights if the graph has them, which must be positive. `scores` has
+/// room for `capacity` numbers.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sparring_graph_betweenness(
+    device: *const SparringDevice,
+    graph: *const SparringGraph,
+    samples: u64,
+    seed: u64,
+    normalized: u32,
+    scores: *mut f64,
+    capacity: u64,
+) -> SparringStatus {
+    ffi!({
+        let (samples, normalized) = (size(samples, "samples")?, normalized != 0);
+        // SAFETY: by the contract above `scores` has room for `capacity` numbers.
+        unsafe {
+            scored(device, graph, scores, capacity, |cpu, g| match samples {
+                0 => Ok(betweenness_centrality(cpu, g, normalized)?),
+                _ => Ok(sampled_betweenness(cpu, g, samples, seed, normalized)?),
+            })
+        }
+    })
+}
+
+/// What `count` sources depend on each vertex: the sum over the shortest paths from them to all others. `scores` has room
+/// for `capacity` numbers.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sparring_graph_dependencies(
+    device: *const SparringDevice,
+    graph: *const SparringGraph,
+    sources: *const u64,
+    count: u64,
+    scores: *mut f64,
+    capacity: u64,
+) -> SparringStatus {
+    ffi!({
+        // SAFETY: by the contract above there are `count` sources, and `scores` has room for `capacity` numbers.
+        unsafe {
+            let sources = input(sources, size(count, "count")?, "sources")?;
+            let sources = copied(sources, "sources", |s| usize::try_from(s).unwrap_or(usize::MAX))?;
+            scored(device, graph, scores, capacity, |cpu, g| Ok(dependencies(cpu, g, &sources)?))
+        }
+    })
+}
+
+/// Closeness of each vertex, from the distances of those that lead to it (Wasserman and Faust's, for graphs that are not
+/// connected); if `harmonic` is not 0, the sum of 1/distance. By weights if the graph has them. `scores` has room for
+/// `capacity` numbers.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sparring_graph_closeness(
+    device: *const SparringDevice,
+    graph: *const SparringGraph,
+    harmonic: u32,
+    scores: *mut f64,
+    capacity: u64,
+) -> SparringStatus {
+    ffi!({
+        let of = if harmonic == 0 { closeness_centrality } else { harmonic_centrality };
+        // SAFETY: by the contract above `scores` has room for `capacity` numbers.
+        unsafe { scored(device, graph, scores, capacity, |cpu, g| Ok(of(cpu, g)?)) }
+    })
+}
+
+/// The eigenvector of the transposed adjacency matrix of the largest eigenvalue, of length 1, by steps until one changes
+/// it by less than `tolerance` in all, or SPARRING_ARGUMENT after `max_iterations`. `scores` has room for `capacity`
+/// numbers.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sparring_graph_eigenvector(
+    device: *const SparringDevice,
+    graph: *const SparringGraph,
+    tolerance: f64,
+    max_iterations: u32,
+    scores: *mut f64,
+    capacity: u64,
+) -> SparringStatus {
+    ffi!({
+        let until = Iteration { tolerance, max_iterations };
+        // SAFETY: by the contract above `scores` has room for `capacity` numbers.
+        unsafe { scored(device, graph, scores, capacity, |cpu, g| Ok(eigenvector_centrality(cpu, g, until)?)) }
+    })
+}
+
+/// Katz centrality x = alpha·Aᵀ·x + beta, of length 1, by steps as of sparring_graph_eigenvector. `scores` has room for
+/// `capacity` numbers.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sparring_graph_katz(
+    device: *const SparringDevice,
+    graph: *const SparringGraph,
+    alpha: f64,
+    beta: f64,
+    tolerance: f64,
+    max_iterations: u32,
+    scores: *mut f64,
+    capacity: u64,
+) -> SparringStatus {
+    ffi!({
+        let until = Iteration { tolerance, max_iterations };
+        // SAFETY: by the contract above `scores` has room for `capacity` numbers.
+        unsafe { scored(device, graph, scores, capacity, |cpu, g| Ok(katz_centrality(cpu, g, alpha, beta, until)?)) }
+    })
+}
+
+/// Hubs and authorities, each adding up to 1, by steps as of sparring_graph_eigenvector. Either may be NULL; both have
+/// room for `capacity` numbers.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sparring_graph_hits(
+    device: *const SparringDevice,
+    graph: *const SparringGraph,
+    tolerance: f64,
+    max_iterations: u32,
+    hubs: *mut f64,
+    authorities: *mut f64,
+    capacity: u64,
+) -> SparringStatus {
+    ffi!({
+        let until = Iteration { tolerance, max_iterations };
+        // SAFETY: by the contract above both have room for `capacity` numbers or are NULL.
+        unsafe {
+            scored(device, graph, hubs, capacity, |cpu, g| {
+                let found = graph::hits(cpu, g, until)?;
+                output(&found.authorities, authorities, capacity, "authorities")?;
+                Ok(found.hubs)
+            })
+        }
+    })
+}
