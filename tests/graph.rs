@@ -14,3 +14,5 @@ mod goldens;
 mod paths;
 #[path = "graph/real.rs"]
 mod real;
+#[path = "graph/cores.rs"]
+mod cores;

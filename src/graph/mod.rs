@@ -13,6 +13,8 @@ mod search;
 mod spectral;
 mod sssp;
 mod strong;
+mod cores;
+mod simple;
 mod structure;
 mod triangles;
 
@@ -26,5 +28,6 @@ pub use search::{BfsTree, UNREACHED, bfs, bfs_tree};
 pub use spectral::{Hits, Iteration, eigenvector_centrality, hits, katz_centrality};
 pub use sssp::{ShortestPaths, bellman_ford, sssp, sssp_tree};
 pub use strong::strongly_connected_components;
+pub use cores::core_numbers;
 pub use structure::{Graph, GraphKind};
 pub use triangles::{TriangleCounter, TriangleMethod, Triangles, triangles, triangles_per_edge, triangles_per_vertex};

@@ -1,0 +1,75 @@
+//! Core numbers, by peeling vertices of least degree.
+//!
+//! Level k removes vertices of degree k until all that are left have a larger degree. Source: Batagelj, Zaveršnik 2003,
+//! "An O(m) algorithm for cores decomposition of networks"; the scan of the vertices left in place of their buckets is
+//! that of Kabir, Madduri 2017, "Parallel k-core decomposition on multicore platforms" (PKC).
+
+use super::Graph;
+use super::simple::simple;
+use crate::par::{collected, filled};
+use crate::{Cpu, Pattern, Result};
+
+/// The core number of each vertex: the largest k of a subgraph that the vertex is in and in which every vertex has k
+/// neighbours or more.
+///
+/// Directions and self-loops do not count: degrees are those of the simple undirected graph under `g` (networkx counts
+/// edges of both directions twice and refuses self-loops). A vertex without neighbours has the number 0. Cost: O(n + m)
+/// time, O(n) memory, and O(m) for a copy of a graph that is directed or has self-loops.
+/// # Errors
+/// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
+/// # Example
+/// ```
+/// use sparring::graph::{Graph, GraphKind, core_numbers};
+/// use sparring::{Cpu, Csr};
+/// // A triangle 0, 1, 2 and the edge 2 – 3.
+/// let a = Csr::<f64>::new(4, 4, vec![0, 2, 3, 4, 4], vec![1, 2, 2, 3], vec![1.0; 4])?;
+/// let cpu = Cpu::new();
+/// let g = Graph::new(&cpu, &a, GraphKind::Undirected)?;
+/// assert_eq!(core_numbers(&cpu, &g)?, [2, 2, 2, 1]);
+/// # Ok::<(), sparring::Error>(())
+/// ```
+/// Source: Batagelj, Zaveršnik 2003.
+pub fn core_numbers(cpu: &Cpu, g: &Graph) -> Result<Vec<u32>> {
+    let graph = simple(cpu, g)?;
+    cpu.threads().alone("core_numbers", || peeled(&graph))
+}
+
+/// Of a symmetric pattern without a diagonal. Vertex v is scanned once for each level up to its core number, which is at
+/// most its degree.
+fn peeled(graph: &Pattern) -> Result<Vec<u32>> {
+    let (n, ptr) = (graph.nrows(), graph.row_ptr());
+    let mut degrees = collected(n, (0..n).map(|v| (ptr[v + 1] - ptr[v]) as u32), "degrees")?;
+    let mut left = collected(n, 0..n as u32, "vertices left")?;
+    // A place for each vertex, and one that is written in vain.
+    let (mut stack, mut height) = (filled(n + 1, 0u32, "vertices to remove")?, 0);
+    let mut k = 0;
+    while !left.is_empty() {
+        let (mut kept, mut least) = (0, u32::MAX);
+        for i in 0..left.len() {
+            let v = left[i];
+            let degree = degrees[v as usize];
+            stack[height] = v;
+            height += usize::from(degree == k);
+            left[kept] = v;
+            kept += usize::from(degree > k);
+            least = least.min(if degree > k { degree } else { u32::MAX });
+        }
+        left.truncate(kept);
+        if height == 0 {
+            k = least;
+            continue;
+        }
+        while height > 0 {
+            height -= 1;
+            for &u in graph.row(stack[height] as usize) {
+                // Without branches, whose outcomes cannot be predicted.
+                let degree = &mut degrees[u as usize];
+                stack[height] = u;
+                height += usize::from(*degree == k + 1);
+                *degree -= u32::from(*degree > k);
+            }
+        }
+        k += 1;
+    }
+    Ok(degrees)
+}

@@ -1,0 +1,37 @@
+//! The simple undirected graph under a graph, which many algorithms are defined on.
+
+use std::sync::Arc;
+
+use super::{Graph, GraphKind};
+use crate::par::{filled, zeros};
+use crate::{Cpu, Pattern, Result};
+
+/// The pattern of A + Aᵀ without its diagonal, rows sorted: the pattern of `g` itself if that is undirected and has no
+/// self-loops.
+pub(super) fn simple(cpu: &Cpu, g: &Graph) -> Result<Arc<Pattern>> {
+    let pattern = g.pattern();
+    Ok(match g.kind() {
+        GraphKind::Undirected if g.self_loops() == 0 => Arc::clone(pattern),
+        GraphKind::Undirected => Arc::new(pattern.select(cpu.threads(), |i, j| i != j)?),
+        GraphKind::Directed => Arc::new(pattern.symmetrized(cpu.threads())?),
+    })
+}
+
+/// Vertices by degree, of equal degree by number; the largest degree comes first, or the least.
+pub(super) fn by_degree(graph: &Pattern, largest_first: bool) -> Result<Vec<u32>> {
+    let (n, ptr) = (graph.nrows(), graph.row_ptr());
+    let longest = (0..n).map(|v| ptr[v + 1] - ptr[v]).max().unwrap_or(0);
+    let key = |v: usize| if largest_first { longest - (ptr[v + 1] - ptr[v]) } else { ptr[v + 1] - ptr[v] };
+    let mut next = zeros(longest + 2, "numbers of vertices by degree")?;
+    (0..n).for_each(|v| next[key(v) + 1] += 1);
+    for d in 0..=longest {
+        next[d + 1] += next[d];
+    }
+    let mut order = filled(n, 0u32, "vertices by degree")?;
+    for v in 0..n {
+        let place = &mut next[key(v)];
+        order[*place] = v as u32;
+        *place += 1;
+    }
+    Ok(order)
+}
