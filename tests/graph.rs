@@ -3,6 +3,8 @@
 
 #[path = "graph/centrality.rs"]
 mod centrality;
+#[path = "graph/clustering.rs"]
+mod clustering;
 #[path = "graph/common.rs"]
 mod common;
 #[allow(dead_code, reason = "other tests use more of it")]

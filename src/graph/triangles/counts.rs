@@ -13,6 +13,11 @@ pub(super) fn per_vertex<I: Index>(threads: &Threads, a: &Pattern<I>) -> Result<
     Upward::new(threads, made.as_ref().unwrap_or(a))?.per_vertex(threads)
 }
 
+/// Counts for the vertices of a simple graph: symmetric, sorted, without a diagonal.
+pub(in crate::graph) fn counts_of_simple<I: Index>(threads: &Threads, graph: &Pattern<I>) -> Result<Vec<u64>> {
+    Upward::new(threads, graph)?.per_vertex(threads)
+}
+
 /// Counts for the edges of the graph under `a`, whose pattern the result shares if it is that of the graph.
 pub(super) fn per_edge<I: Index>(threads: &Threads, a: &Arc<Pattern<I>>) -> Result<Csr<u64, I>> {
     let graph = simple(threads, a, "triangles_per_edge")?.map_or_else(|| a.clone(), Arc::new);

@@ -1,0 +1,68 @@
+//! Clustering coefficients: how many pairs of neighbours are neighbours of each other.
+
+use super::Graph;
+use super::simple::simple;
+use super::triangles::counts_of_simple;
+use crate::par::reserved;
+use crate::{Cpu, Result};
+
+/// `c(v) = 2 t(v) / (d(v) (d(v) − 1))`: the fraction of the pairs of neighbours of each vertex that are joined by an edge,
+/// with t(v) triangles and d(v) neighbours; 0 for a vertex of fewer than two neighbours.
+///
+/// Self-loops and weights do not count, as in networkx. Cost: that of
+/// [`triangles_per_vertex`](super::triangles_per_vertex).
+/// # Errors
+/// [`Error::Argument`](crate::Error::Argument) for a directed graph; [`Error::OutOfMemory`](crate::Error::OutOfMemory).
+/// # Example
+/// ```
+/// use sparring::graph::{Graph, GraphKind, average_clustering, local_clustering, transitivity};
+/// use sparring::{Cpu, Csr};
+/// // A triangle 0, 1, 2 and the edge 2 – 3.
+/// let a = Csr::<f64>::new(4, 4, vec![0, 2, 3, 4, 4], vec![1, 2, 2, 3], vec![1.0; 4])?;
+/// let cpu = Cpu::new();
+/// let g = Graph::new(&cpu, &a, GraphKind::Undirected)?;
+/// assert_eq!(local_clustering(&cpu, &g)?, [1.0, 1.0, 1.0 / 3.0, 0.0]);
+/// assert_eq!(average_clustering(&cpu, &g)?, (2.0 + 1.0 / 3.0) / 4.0);
+/// assert_eq!(transitivity(&cpu, &g)?, 3.0 / 5.0);
+/// # Ok::<(), sparring::Error>(())
+/// ```
+/// Source: Watts, Strogatz 1998, "Collective dynamics of 'small-world' networks".
+pub fn local_clustering(cpu: &Cpu, g: &Graph) -> Result<Vec<f64>> {
+    g.check_undirected("clustering")?;
+    let graph = simple(cpu, g)?;
+    let triangles = counts_of_simple(cpu.threads(), &graph)?;
+    let mut local = reserved(triangles.len(), "clustering coefficients")?;
+    local.extend(triangles.iter().enumerate().map(|(v, &t)| {
+        let degree = graph.row(v).len() as f64;
+        if t == 0 { 0.0 } else { 2.0 * t as f64 / (degree * (degree - 1.0)) }
+    }));
+    Ok(local)
+}
+
+/// `1/n Σ c(v)`: the mean of [`local_clustering`] over all vertices, 0 for a graph without any.
+///
+/// Cost: that of [`local_clustering`]. The sum is in the order of the vertices.
+/// # Errors
+/// Those of [`local_clustering`].
+pub fn average_clustering(cpu: &Cpu, g: &Graph) -> Result<f64> {
+    let local = local_clustering(cpu, g)?;
+    Ok(if local.is_empty() { 0.0 } else { local.iter().sum::<f64>() / local.len() as f64 })
+}
+
+/// `3 · triangles / Σ d(v) (d(v) − 1) / 2`: the fraction of paths of two edges that are closed by a third, also called
+/// global clustering coefficient; 0 for a graph without such paths.
+///
+/// Self-loops and weights do not count, as in networkx. Cost: that of [`triangles`](super::triangles()).
+/// # Errors
+/// Those of [`local_clustering`].
+pub fn transitivity(cpu: &Cpu, g: &Graph) -> Result<f64> {
+    g.check_undirected("transitivity")?;
+    let graph = simple(cpu, g)?;
+    let wedges: u128 =
+        graph.row_ptr().windows(2).map(|p| (p[1] - p[0]) as u128).map(|d| d * d.saturating_sub(1) / 2).sum();
+    if wedges == 0 {
+        return Ok(0.0);
+    }
+    let found = super::triangles(cpu, &*graph, super::TriangleMethod::Auto)?;
+    Ok(3.0 * found.count as f64 / wedges as f64)
+}
