@@ -5,6 +5,8 @@
 mod centrality;
 #[path = "graph/clustering.rs"]
 mod clustering;
+#[path = "graph/coloring.rs"]
+mod coloring;
 #[path = "graph/common.rs"]
 mod common;
 #[allow(dead_code, reason = "other tests use more of it")]

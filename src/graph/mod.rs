@@ -14,6 +14,7 @@ mod spectral;
 mod sssp;
 mod strong;
 mod clustering;
+mod coloring;
 mod cores;
 mod simple;
 mod structure;
@@ -30,6 +31,7 @@ pub use spectral::{Hits, Iteration, eigenvector_centrality, hits, katz_centralit
 pub use sssp::{ShortestPaths, bellman_ford, sssp, sssp_tree};
 pub use strong::strongly_connected_components;
 pub use clustering::{average_clustering, local_clustering, transitivity};
+pub use coloring::{Coloring, greedy_coloring};
 pub use cores::core_numbers;
 pub use structure::{Graph, GraphKind};
 pub use triangles::{TriangleCounter, TriangleMethod, Triangles, triangles, triangles_per_edge, triangles_per_vertex};
