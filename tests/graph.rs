@@ -20,3 +20,5 @@ mod paths;
 mod real;
 #[path = "graph/cores.rs"]
 mod cores;
+#[path = "graph/independent.rs"]
+mod independent;
