@@ -22,3 +22,5 @@ mod real;
 mod cores;
 #[path = "graph/independent.rs"]
 mod independent;
+#[path = "graph/topological.rs"]
+mod topological;

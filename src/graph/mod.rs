@@ -19,6 +19,7 @@ mod cores;
 mod independent;
 mod simple;
 mod structure;
+mod topological;
 mod triangles;
 
 pub use betweenness::betweenness;
@@ -36,4 +37,5 @@ pub use coloring::{Coloring, greedy_coloring};
 pub use cores::core_numbers;
 pub use independent::maximal_independent_set;
 pub use structure::{Graph, GraphKind};
+pub use topological::topological_order;
 pub use triangles::{TriangleCounter, TriangleMethod, Triangles, triangles, triangles_per_edge, triangles_per_vertex};
