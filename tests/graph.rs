@@ -22,5 +22,7 @@ mod real;
 mod cores;
 #[path = "graph/independent.rs"]
 mod independent;
+#[path = "graph/labels.rs"]
+mod labels;
 #[path = "graph/topological.rs"]
 mod topological;
