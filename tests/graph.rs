@@ -24,5 +24,7 @@ mod cores;
 mod independent;
 #[path = "graph/labels.rs"]
 mod labels;
+#[path = "graph/spanning.rs"]
+mod spanning;
 #[path = "graph/topological.rs"]
 mod topological;
