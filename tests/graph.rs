@@ -24,6 +24,8 @@ mod cores;
 mod independent;
 #[path = "graph/labels.rs"]
 mod labels;
+#[path = "graph/matching.rs"]
+mod matching;
 #[path = "graph/spanning.rs"]
 mod spanning;
 #[path = "graph/topological.rs"]

@@ -1,0 +1,191 @@
+//! Maximum matchings of rows and columns.
+//!
+//! A greedy matching is enlarged in phases. A phase finds the lengths of the shortest alternating paths from rows without
+//! a column by breadth-first search, then by depth-first searches along these lengths a maximal set of paths to columns
+//! without a row that share no vertex. Source: Hopcroft, Karp 1973, "An n^5/2 algorithm for maximum matchings in bipartite
+//! graphs"; Duff, Kaya, Uçar 2011, "Design, implementation, and analysis of maximum transversal algorithms" (lookahead).
+
+use crate::par::{copied, filled, note, reserved};
+use crate::{Cpu, Pattern, Result};
+
+/// Stands for the column of a row that has none, and for the row of a column that has none.
+pub const UNMATCHED: u32 = u32::MAX;
+
+/// A matching of the rows and columns of a matrix.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Matching {
+    /// The column of each row, [`UNMATCHED`] if it has none.
+    pub rows: Vec<u32>,
+    /// The row of each column, [`UNMATCHED`] if it has none.
+    pub cols: Vec<u32>,
+    /// Number of pairs.
+    pub size: usize,
+}
+
+/// A maximum matching of the bipartite graph whose edges are the entries of `a`, of rows and columns: the largest set of
+/// entries of which no two are in one row or column. Its size is the structural rank of the matrix.
+///
+/// The matrix may have any shape. There may be many maximum matchings; which one is found is a function of the pattern.
+/// Cost: O(nnz √(nrows + ncols)) time, and O(nnz) for each of few phases as a rule; O(nrows + ncols) memory.
+/// # Errors
+/// [`Error::OutOfMemory`](crate::Error::OutOfMemory); [`Error::Cancelled`](crate::Error::Cancelled).
+/// # Example
+/// ```
+/// use sparring::graph::{UNMATCHED, bipartite_matching};
+/// use sparring::{Cpu, Pattern};
+/// // Row 0 takes columns 0 and 1, row 1 and row 2 column 0 alone.
+/// let a = Pattern::new(3, 2, vec![0, 2, 3, 4], vec![0, 1, 0, 0])?;
+/// let matching = bipartite_matching(&Cpu::new(), &a)?;
+/// assert_eq!((matching.size, &matching.rows[..]), (2, &[1, 0, UNMATCHED][..]));
+/// # Ok::<(), sparring::Error>(())
+/// ```
+/// Source: Hopcroft, Karp 1973.
+pub fn bipartite_matching(cpu: &Cpu, a: &Pattern) -> Result<Matching> {
+    let (nrows, ncols) = a.shape();
+    let mut search = Search {
+        a,
+        found: Matching {
+            rows: filled(nrows, UNMATCHED, "a matching")?,
+            cols: filled(ncols, UNMATCHED, "a matching")?,
+            size: 0,
+        },
+        ahead: copied(&a.row_ptr()[..nrows], "places in rows")?,
+        next: Vec::new(),
+        levels: Vec::new(),
+        queue: reserved(nrows, "rows of a search")?,
+        path: Vec::new(),
+    };
+    for i in 0..nrows {
+        if let Some(j) = search.free_column(i) {
+            search.pair(i, j);
+        }
+    }
+    let greedy = search.found.size;
+    search.next = copied(&a.row_ptr()[..nrows], "places in rows")?;
+    search.levels = filled(nrows, UNMATCHED, "levels of rows")?;
+    search.path = reserved(nrows, "a path")?;
+    let mut phases = 0;
+    // A matching that covers a side is maximum.
+    while search.found.size < nrows.min(ncols) && cpu.threads().alone("bipartite_matching", || Ok(search.phase()))? {
+        phases += 1;
+    }
+    note(|| format!("bipartite_matching: {greedy} pairs by greed, {} after {phases} phases", search.found.size));
+    Ok(search.found)
+}
+
+struct Search<'a> {
+    a: &'a Pattern,
+    found: Matching,
+    /// Of each row the place before which all columns have a row: for good, since a column never loses it.
+    ahead: Vec<usize>,
+    /// Of each row the place where its search goes on in this phase.
+    next: Vec<usize>,
+    /// The length of the shortest path to each row, in pairs.
+    levels: Vec<u32>,
+    queue: Vec<u32>,
+    path: Vec<u32>,
+}
+
+impl Search<'_> {
+    fn pair(&mut self, i: usize, j: usize) {
+        self.found.size += usize::from(self.found.rows[i] == UNMATCHED);
+        self.found.rows[i] = j as u32;
+        self.found.cols[j] = i as u32;
+    }
+    /// The first column of row `i` that has no row.
+    #[inline(always)]
+    fn free_column(&mut self, i: usize) -> Option<usize> {
+        let end = self.a.row_ptr()[i + 1];
+        let columns = &self.a.col_idx()[self.ahead[i]..end];
+        match columns.iter().position(|&j| self.found.cols[j as usize] == UNMATCHED) {
+            Some(t) => {
+                self.ahead[i] += t;
+                Some(columns[t] as usize)
+            }
+            None => {
+                self.ahead[i] = end;
+                None
+            }
+        }
+    }
+    /// Enlarges the matching along shortest paths; whether there were any.
+    fn phase(&mut self) -> bool {
+        self.breadth_first() && self.depth_first()
+    }
+    /// Levels of rows up to the first at which a row has a free column; whether there is one.
+    fn breadth_first(&mut self) -> bool {
+        self.queue.clear();
+        let ptr = self.a.row_ptr();
+        for i in 0..self.levels.len() {
+            let free = self.found.rows[i] == UNMATCHED && ptr[i] < ptr[i + 1];
+            self.levels[i] = if free { 0 } else { UNMATCHED };
+            if free {
+                self.queue.push(i as u32);
+            }
+        }
+        let (mut at, mut last) = (0, UNMATCHED);
+        while let Some(&i) = self.queue.get(at) {
+            at += 1;
+            let (i, level) = (i as usize, self.levels[i as usize]);
+            if level >= last {
+                break;
+            }
+            self.next[i] = ptr[i];
+            for &j in self.a.row(i) {
+                let row = self.found.cols[j as usize];
+                if row == UNMATCHED {
+                    last = level + 1;
+                } else if self.levels[row as usize] == UNMATCHED {
+                    self.levels[row as usize] = level + 1;
+                    self.queue.push(row);
+                }
+            }
+        }
+        last != UNMATCHED
+    }
+    /// Paths along levels from each free row, as long as they share no row; whether there was one.
+    fn depth_first(&mut self) -> bool {
+        let before = self.found.size;
+        let free = self.queue.iter().take_while(|&&i| self.levels[i as usize] == 0).count();
+        for t in 0..free {
+            self.path.clear();
+            self.path.push(self.queue[t]);
+            while let Some(&i) = self.path.last() {
+                let i = i as usize;
+                if let Some(j) = self.free_column(i) {
+                    self.augment(j);
+                    break;
+                }
+                match self.step(i) {
+                    Some(row) => self.path.push(row),
+                    None => _ = self.path.pop(),
+                }
+            }
+        }
+        self.found.size > before
+    }
+    /// The next row that a column of row `i` leads to, one level on. It is not entered again in this phase.
+    fn step(&mut self, i: usize) -> Option<u32> {
+        // A row is on the path at the place of its level.
+        let (end, level) = (self.a.row_ptr()[i + 1], self.path.len() as u32);
+        while self.next[i] < end {
+            let row = self.found.cols[self.a.col_idx()[self.next[i]] as usize];
+            self.next[i] += 1;
+            if row != UNMATCHED && self.levels[row as usize] == level {
+                self.levels[row as usize] = UNMATCHED;
+                return Some(row);
+            }
+        }
+        None
+    }
+    /// Matches each row of the path with the column that led to the next, the last with `j`.
+    fn augment(&mut self, j: usize) {
+        let mut j = j;
+        while let Some(i) = self.path.pop() {
+            let i = i as usize;
+            let before = self.found.rows[i];
+            self.pair(i, j);
+            j = before as usize;
+        }
+    }
+}
