@@ -46,7 +46,10 @@ fn main() -> sparring::Result<()> {
             told += usize::from(through);
         }
     }
-    println!("{yes} pairs are connected, {told} of them known by the index ({:.1} %)", 100.0 * told as f64 / yes as f64);
+    println!(
+        "{yes} pairs are connected, {told} of them known by the index ({:.1} %)",
+        100.0 * told as f64 / yes as f64
+    );
     assert!(told * 10 > yes * 9);
     Ok(())
 }

@@ -12,7 +12,17 @@ use sparring::graph::{Graph, GraphKind, sssp_tree};
 use sparring::{Coo, Cpu};
 
 const TOWNS: [&str; 12] = [
-    "Lisbon", "Madrid", "Barcelona", "Bordeaux", "Lyon", "Paris", "Milan", "Brussels", "Munich", "Vienna", "Berlin",
+    "Lisbon",
+    "Madrid",
+    "Barcelona",
+    "Bordeaux",
+    "Lyon",
+    "Paris",
+    "Milan",
+    "Brussels",
+    "Munich",
+    "Vienna",
+    "Berlin",
     "Reykjavik",
 ];
 const ROADS: [(u32, u32, f64); 16] = [

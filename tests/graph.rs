@@ -9,23 +9,23 @@ mod clustering;
 mod coloring;
 #[path = "graph/common.rs"]
 mod common;
+#[path = "graph/cores.rs"]
+mod cores;
 #[allow(dead_code, reason = "other tests use more of it")]
 #[path = "common/data.rs"]
 mod data;
 #[path = "graph/goldens.rs"]
 mod goldens;
-#[path = "graph/paths.rs"]
-mod paths;
-#[path = "graph/real.rs"]
-mod real;
-#[path = "graph/cores.rs"]
-mod cores;
 #[path = "graph/independent.rs"]
 mod independent;
 #[path = "graph/labels.rs"]
 mod labels;
 #[path = "graph/matching.rs"]
 mod matching;
+#[path = "graph/paths.rs"]
+mod paths;
+#[path = "graph/real.rs"]
+mod real;
 #[path = "graph/spanning.rs"]
 mod spanning;
 #[path = "graph/topological.rs"]

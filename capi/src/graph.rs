@@ -72,7 +72,7 @@ pub struct SparringPageRankOptions {
 }
 
 /// The processor of a device.
-fn processor(device: &SparringDevice) -> Fallible<&Cpu> {
+pub(crate) fn processor(device: &SparringDevice) -> Fallible<&Cpu> {
     device.machine.typed::<Cpu>().ok_or_else(|| {
         let what = format!("graph algorithms on {}", device.machine.name());
         Fail::from(Error::Unsupported { what, why: "they run on the processor".into() })
@@ -108,7 +108,7 @@ pub unsafe extern "C" fn sparring_graph_new(
 
 /// Frees a graph; NULL is fine.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn sparring_graph_free(graph: *mut SparringGraph) -> SparringStatus {
+pub extern "C" fn sparring_graph_free(graph: *mut SparringGraph) -> SparringStatus {
     ffi!({ release(graph, "graph") })
 }
 
@@ -139,10 +139,7 @@ pub unsafe extern "C" fn sparring_graph_info(
 /// Computes the transpose of a directed graph now; the algorithms that read it would do so when they first need it, and
 /// sparring_graph_bfs does without where it is missing.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn sparring_graph_prepare(
-    device: *const SparringDevice,
-    graph: *const SparringGraph,
-) -> SparringStatus {
+pub extern "C" fn sparring_graph_prepare(device: *const SparringDevice, graph: *const SparringGraph) -> SparringStatus {
     ffi!({
         let (device, graph) = (handle(device, "device")?, handle(graph, "graph")?);
         Ok(graph.graph.prepare(processor(&device)?)?)

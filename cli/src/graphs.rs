@@ -3,6 +3,7 @@
 mod answer;
 mod centrality;
 mod paths;
+mod structure;
 
 use clap::{Args, Subcommand, ValueEnum};
 use serde_json::{Map, Value, json};
@@ -22,7 +23,7 @@ use answer::{Answer, highest};
 
 /// Two examples of each of these commands.
 pub(crate) fn examples() -> impl Iterator<Item = &'static (&'static str, [Example; 2])> {
-    paths::EXAMPLES.iter().chain(centrality::EXAMPLES)
+    paths::EXAMPLES.iter().chain(centrality::EXAMPLES).chain(structure::EXAMPLES)
 }
 
 #[derive(Subcommand)]
@@ -31,6 +32,8 @@ pub(crate) enum Algorithm {
     Paths(paths::Paths),
     #[command(flatten)]
     Centrality(centrality::Centrality),
+    #[command(flatten)]
+    Structure(structure::Structure),
 }
 
 /// What every one of these commands takes.
@@ -108,6 +111,7 @@ impl Algorithm {
         match self {
             Self::Paths(algorithm) => algorithm,
             Self::Centrality(algorithm) => algorithm,
+            Self::Structure(algorithm) => algorithm,
         }
     }
     /// The file that it reads.

@@ -145,8 +145,8 @@ fn lightest_of_each(cpu: &Cpu, lists: Lists<'_>, blocks: &[Range<usize>]) -> Res
                 match lists.weights {
                     None => best.1 = lists.of(u).iter().copied().find(|&v| v as usize != u).unwrap_or(u as u32),
                     Some(weights) => {
-                        for k in lists.ptr[u]..lists.ptr[u + 1] {
-                            let (key, v) = (Key::new(weights[k]), lists.ends[k]);
+                        for (&w, &v) in weights[lists.ptr[u]..lists.ptr[u + 1]].iter().zip(lists.of(u)) {
+                            let key = Key::new(w);
                             if key < best.0 && v as usize != u {
                                 *best = (key, v);
                             }

@@ -15,6 +15,7 @@ mod files;
 mod foreign;
 mod formats;
 mod functions;
+mod graphs;
 mod matrices;
 mod mttkrp;
 mod operations;

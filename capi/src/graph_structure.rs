@@ -1,0 +1,196 @@
+//! Cores, clustering, colours, sets, communities, forests, matchings and orders of graphs.
+
+use sparring::graph::{
+    bipartite_matching, core_numbers, greedy_coloring, label_propagation, local_clustering, maximal_independent_set,
+    minimum_spanning_forest, topological_order,
+};
+
+use crate::device::SparringDevice;
+use crate::graph::{SparringGraph, processor};
+use crate::handle::handle;
+use crate::memory::{fits, output, output_as, size};
+use crate::status::SparringStatus;
+
+/// The core number of each vertex, the largest k for which it is in a subgraph of degrees from k on; of a directed graph
+/// that of the undirected graph under it. `numbers` has room for `capacity`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sparring_graph_core_numbers(
+    device: *const SparringDevice,
+    graph: *const SparringGraph,
+    numbers: *mut u32,
+    capacity: u64,
+) -> SparringStatus {
+    ffi!({
+        let (device, graph) = (handle(device, "device")?, handle(graph, "graph")?);
+        fits(graph.graph.vertices(), capacity, "numbers")?;
+        let found = core_numbers(processor(&device)?, &graph.graph)?;
+        // SAFETY: by the contract above `numbers` has room for `capacity`.
+        unsafe { output(&found, numbers, capacity, "numbers") }
+    })
+}
+
+/// Clustering of an undirected graph: `local` gets for each vertex the part of its pairs of neighbours that are
+/// neighbours, `average` their mean, `transitivity` three times the triangles over the paths of two edges. Each may be
+/// NULL; `local` has room for `capacity` numbers.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sparring_graph_clustering(
+    device: *const SparringDevice,
+    graph: *const SparringGraph,
+    local: *mut f64,
+    capacity: u64,
+    average: *mut f64,
+    transitivity: *mut f64,
+) -> SparringStatus {
+    ffi!({
+        let (device, graph) = (handle(device, "device")?, handle(graph, "graph")?);
+        let cpu = processor(&device)?;
+        if !local.is_null() {
+            fits(graph.graph.vertices(), capacity, "local")?;
+        }
+        let found = local_clustering(cpu, &graph.graph)?;
+        // SAFETY: by the contract above `local` has room for `capacity` numbers, the others for one, or they are NULL.
+        unsafe {
+            output(&found, local, capacity, "local")?;
+            output(&[found.iter().sum::<f64>() / found.len().max(1) as f64], average, 1, "average")?;
+            if transitivity.is_null() {
+                return Ok(());
+            }
+            output(&[sparring::graph::transitivity(cpu, &graph.graph)?], transitivity, 1, "transitivity")
+        }
+    })
+}
+
+/// A maximal independent set: `vertices`, with room for `capacity`, gets its `*count` vertices in increasing order; `count`
+/// may be NULL. If there is room for fewer than the graph has vertices, SPARRING_LENGTH.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sparring_graph_independent_set(
+    device: *const SparringDevice,
+    graph: *const SparringGraph,
+    vertices: *mut u32,
+    capacity: u64,
+    count: *mut u64,
+) -> SparringStatus {
+    ffi!({
+        let (device, graph) = (handle(device, "device")?, handle(graph, "graph")?);
+        fits(graph.graph.vertices(), capacity, "vertices")?;
+        let set = maximal_independent_set(processor(&device)?, &graph.graph)?;
+        // SAFETY: by the contract above `vertices` has room for `capacity`, and `count` for a number or is NULL.
+        unsafe {
+            output(&set, vertices, capacity, "vertices")?;
+            output(&[set.len() as u64], count, 1, "count")
+        }
+    })
+}
+
+/// Colours from 0 on, so that neighbours differ, at most one more than the largest degree: `colors` has room for
+/// `capacity`, `*count` gets their number and may be NULL.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sparring_graph_color(
+    device: *const SparringDevice,
+    graph: *const SparringGraph,
+    colors: *mut u32,
+    capacity: u64,
+    count: *mut u32,
+) -> SparringStatus {
+    ffi!({
+        let (device, graph) = (handle(device, "device")?, handle(graph, "graph")?);
+        fits(graph.graph.vertices(), capacity, "colors")?;
+        let found = greedy_coloring(processor(&device)?, &graph.graph)?;
+        // SAFETY: by the contract above `colors` has room for `capacity`, and `count` for a number or is NULL.
+        unsafe {
+            output(&found.colors, colors, capacity, "colors")?;
+            output(&[found.count], count, 1, "count")
+        }
+    })
+}
+
+/// Labels after at most `iterations` synchronous steps, in each of which a vertex takes the most frequent label of its
+/// neighbours, the least of these (CDLP of LDBC Graphalytics, which takes 10 steps): `labels` has room for `capacity`,
+/// `*taken` gets the steps and may be NULL.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sparring_graph_label_propagation(
+    device: *const SparringDevice,
+    graph: *const SparringGraph,
+    iterations: u64,
+    labels: *mut u32,
+    capacity: u64,
+    taken: *mut u64,
+) -> SparringStatus {
+    ffi!({
+        let (device, graph) = (handle(device, "device")?, handle(graph, "graph")?);
+        fits(graph.graph.vertices(), capacity, "labels")?;
+        let found = label_propagation(processor(&device)?, &graph.graph, size(iterations, "iterations")?)?;
+        // SAFETY: by the contract above `labels` has room for `capacity`, and `taken` for a number or is NULL.
+        unsafe {
+            output(&found.labels, labels, capacity, "labels")?;
+            output(&[found.iterations as u64], taken, 1, "taken")
+        }
+    })
+}
+
+/// The minimum spanning forest of an undirected graph, by weights if it has them: `sources` and `targets`, each with room
+/// for `capacity` and at least as many as there are vertices, get the ends of its `*count` edges, and `*weight` the sum
+/// of their weights. `weight` may be NULL.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sparring_graph_spanning_forest(
+    device: *const SparringDevice,
+    graph: *const SparringGraph,
+    sources: *mut u32,
+    targets: *mut u32,
+    capacity: u64,
+    count: *mut u64,
+    weight: *mut f64,
+) -> SparringStatus {
+    ffi!({
+        let (device, graph) = (handle(device, "device")?, handle(graph, "graph")?);
+        fits(graph.graph.vertices(), capacity, "sources")?;
+        let found = minimum_spanning_forest(processor(&device)?, &graph.graph)?;
+        // SAFETY: by the contract above the first two have room for `capacity`, the others for a number or are NULL.
+        unsafe {
+            output_as(&found.edges, sources, capacity, "sources", |edge| edge.0)?;
+            output_as(&found.edges, targets, capacity, "targets", |edge| edge.1)?;
+            output(&[found.edges.len() as u64], count, 1, "count")?;
+            output(&[found.weight], weight, 1, "weight")
+        }
+    })
+}
+
+/// A maximum matching of the rows and columns of the adjacency matrix: `partners` gets for each row the column that it is
+/// matched with, UINT32_MAX for none, and has room for `capacity`; `*count` gets the number of pairs and may be NULL.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sparring_graph_matching(
+    device: *const SparringDevice,
+    graph: *const SparringGraph,
+    partners: *mut u32,
+    capacity: u64,
+    count: *mut u64,
+) -> SparringStatus {
+    ffi!({
+        let (device, graph) = (handle(device, "device")?, handle(graph, "graph")?);
+        fits(graph.graph.vertices(), capacity, "partners")?;
+        let found = bipartite_matching(processor(&device)?, graph.graph.pattern())?;
+        // SAFETY: by the contract above `partners` has room for `capacity`, and `count` for a number or is NULL.
+        unsafe {
+            output(&found.rows, partners, capacity, "partners")?;
+            output(&[found.size as u64], count, 1, "count")
+        }
+    })
+}
+
+/// The vertices of a directed graph without cycles in an order in which every edge leads forwards, the least vertex first
+/// where several could be: `order` has room for `capacity`. A cycle is SPARRING_ARGUMENT, and a vertex on it is named.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sparring_graph_topological_order(
+    device: *const SparringDevice,
+    graph: *const SparringGraph,
+    order: *mut u32,
+    capacity: u64,
+) -> SparringStatus {
+    ffi!({
+        let (device, graph) = (handle(device, "device")?, handle(graph, "graph")?);
+        fits(graph.graph.vertices(), capacity, "order")?;
+        let found = topological_order(processor(&device)?, &graph.graph)?;
+        // SAFETY: by the contract above `order` has room for `capacity`.
+        unsafe { output(&found, order, capacity, "order") }
+    })
+}

@@ -1,0 +1,252 @@
+//! Communities, cores, colours, sets, forests and matchings.
+
+use clap::{Args, Subcommand};
+use serde_json::json;
+use sparring::graph::{
+    Graph, UNMATCHED, bipartite_matching, core_numbers, greedy_coloring, label_propagation, local_clustering,
+    maximal_independent_set, minimum_spanning_forest, topological_order, transitivity,
+};
+use sparring::prelude::Plus;
+use sparring::runtime::Matrix;
+use sparring::{Coo, Result};
+
+use super::answer::{Answer, ranked, sizes};
+use super::centrality::scored;
+use super::{Common, Run, Top, column};
+use crate::context::Context;
+use crate::examples::Example;
+use crate::output::thousands;
+use crate::plot::Curve;
+
+pub(super) const EXAMPLES: &[(&str, [Example; 2])] = &[
+    (
+        "kcore",
+        [
+            ("sparring kcore graph.txt --top 3", "The vertices deepest in the graph"),
+            ("sparring kcore a.mtx -o cores.mtx --plot cores.svg", "The core number of each vertex"),
+        ],
+    ),
+    (
+        "clustering",
+        [
+            ("sparring clustering graph.txt --kind undirected", "How many neighbours are neighbours"),
+            ("sparring clustering a.mtx --kind undirected -o local.mtx", "The same of each vertex"),
+        ],
+    ),
+    (
+        "mis",
+        [
+            ("sparring mis graph.txt", "Vertices no two of which are neighbours"),
+            ("sparring mis a.mtx -o set.mtx", "1 for each vertex of the set"),
+        ],
+    ),
+    (
+        "color",
+        [
+            ("sparring color graph.txt", "How many colours make all neighbours differ"),
+            ("sparring color a.mtx -o colors.npy", "The colour of each vertex"),
+        ],
+    ),
+    (
+        "cdlp",
+        [
+            ("sparring cdlp graph.txt --plot communities.svg", "Communities by the labels of neighbours"),
+            ("sparring cdlp a.mtx --iterations 5 -o labels.mtx --json", "After five iterations"),
+        ],
+    ),
+    (
+        "msf",
+        [
+            ("sparring msf graph.txt --kind undirected", "The forest of least weight"),
+            ("sparring msf a.mtx --kind undirected -o forest.mtx", "Its edges as a matrix"),
+        ],
+    ),
+    (
+        "matching",
+        [
+            ("sparring matching graph.txt", "How many rows and columns can be paired"),
+            ("sparring matching a.mtx -o pairs.mtx", "The column of each row"),
+        ],
+    ),
+    (
+        "toposort",
+        [
+            (
+                "sparring select a.mtx --op triu --scalar 1 -o dag.mtx && sparring toposort dag.mtx",
+                "An order in which edges lead forwards",
+            ),
+            ("sparring toposort dag.mtx -o order.mtx", "The vertices in that order"),
+        ],
+    ),
+];
+
+#[derive(Subcommand)]
+pub(crate) enum Structure {
+    /// Compute core numbers: the largest k for which each vertex is in a subgraph of degrees from k on
+    Kcore(Scored),
+    /// Compute clustering coefficients: of the pairs of neighbours, those that are neighbours
+    Clustering(Scored),
+    /// Find a maximal independent set
+    Mis(Plain),
+    /// Colour vertices so that neighbours differ
+    Color(Plain),
+    /// Find communities by label propagation, synchronous as in LDBC Graphalytics
+    Cdlp(Cdlp),
+    /// Find the minimum spanning forest, the values of the matrix as weights
+    Msf(Plain),
+    /// Find a maximum matching of rows and columns
+    Matching(Plain),
+    /// Put the vertices of a directed graph without cycles in order
+    Toposort(Plain),
+}
+
+#[derive(Args)]
+pub(crate) struct Plain {
+    #[command(flatten)]
+    common: Common,
+}
+
+#[derive(Args)]
+pub(crate) struct Scored {
+    #[command(flatten)]
+    common: Common,
+    #[command(flatten)]
+    top: Top,
+}
+
+#[derive(Args)]
+pub(crate) struct Cdlp {
+    #[command(flatten)]
+    common: Common,
+    /// Steps, if labels do not come to rest before
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    iterations: usize,
+}
+
+impl Run for Structure {
+    fn common(&self) -> &Common {
+        match self {
+            Self::Kcore(of) | Self::Clustering(of) => &of.common,
+            Self::Mis(of) | Self::Color(of) | Self::Msf(of) | Self::Matching(of) | Self::Toposort(of) => &of.common,
+            Self::Cdlp(of) => &of.common,
+        }
+    }
+    fn top(&self) -> usize {
+        if let Self::Kcore(of) | Self::Clustering(of) = self { of.top.top } else { 0 }
+    }
+    fn is_weighted(&self) -> bool {
+        matches!(self, Self::Msf(_))
+    }
+    fn compute(&self, context: &Context, g: &Graph) -> Result<Answer> {
+        let cpu = &context.cpu;
+        match self {
+            Self::Kcore(_) => {
+                let found = core_numbers(cpu, g)?;
+                let mut answer = scored("core number", found.iter().map(|&k| f64::from(k)).collect())?;
+                answer.result = Some(column(found.iter().map(|&k| Some(k)))?);
+                Ok(answer)
+            }
+            Self::Clustering(_) => {
+                let (found, global) = (local_clustering(cpu, g)?, transitivity(cpu, g)?);
+                let mean = found.iter().sum::<f64>() / found.len().max(1) as f64;
+                let mut answer = scored("clustering coefficient", found)?;
+                answer.text = format!("average {mean:.6}, transitivity {global:.6}   {}", answer.text);
+                answer.figures.extend([("average", json!(mean)), ("transitivity", json!(global))]);
+                Ok(answer)
+            }
+            Self::Mis(_) => {
+                let set = maximal_independent_set(cpu, g)?;
+                let mut holds = sparring::par::filled(g.vertices(), None, "a set")?;
+                set.iter().for_each(|&v| holds[v as usize] = Some(1u32));
+                Ok(Answer {
+                    text: format!("{} vertices, no two of them neighbours", thousands(set.len() as u64)),
+                    figures: vec![("size", json!(set.len()))],
+                    scores: None,
+                    result: Some(column(holds.into_iter())?),
+                    figure: degrees(g),
+                })
+            }
+            Self::Color(_) => {
+                let found = greedy_coloring(cpu, g)?;
+                let (_, figure) = sizes("rank of the color", &found.colors);
+                Ok(Answer {
+                    text: format!("{} colors", found.count),
+                    figures: vec![("colors", json!(found.count))],
+                    scores: None,
+                    result: Some(column(found.colors.iter().map(|&c| Some(c)))?),
+                    figure,
+                })
+            }
+            Self::Cdlp(of) => {
+                let found = label_propagation(cpu, g, of.iterations)?;
+                let (parts, figure) = sizes("rank of the community", &found.labels);
+                let rest = if found.stable { "labels at rest" } else { "labels still change" };
+                Ok(Answer {
+                    text: format!(
+                        "{} communities, the largest of {} vertices, after {} iterations, {rest}",
+                        thousands(parts.len() as u64),
+                        thousands(parts.first().copied().unwrap_or(0)),
+                        found.iterations
+                    ),
+                    figures: vec![
+                        ("communities", json!(parts.len())),
+                        ("largest", json!(parts.first().copied().unwrap_or(0))),
+                        ("iterations", json!(found.iterations)),
+                    ],
+                    scores: None,
+                    result: Some(column(found.labels.iter().map(|&label| Some(label)))?),
+                    figure,
+                })
+            }
+            Self::Msf(_) => {
+                let found = minimum_spanning_forest(cpu, g)?;
+                let n = g.vertices();
+                let (rows, cols): (Vec<_>, Vec<_>) = found.edges.iter().copied().unzip();
+                let weight = |&(u, v): &(u32, u32)| {
+                    let at = g.neighbours(u as usize).binary_search(&v).ok();
+                    at.and_then(|k| g.weights(u as usize).map(|w| w[k])).unwrap_or(1.0)
+                };
+                let weights: Vec<f64> = found.edges.iter().map(weight).collect();
+                let figure = ranked("weight of the edge", &weights);
+                let forest = Coo::new(n, n, rows, cols, weights)?.to_csr(Plus::new())?;
+                Ok(Answer {
+                    text: format!("{} edges of weight {} in all", thousands(found.edges.len() as u64), found.weight),
+                    figures: vec![
+                        ("size", json!(found.edges.len())),
+                        ("weight", json!(found.weight)),
+                        ("components", json!(n - found.edges.len())),
+                    ],
+                    scores: None,
+                    result: Some(Matrix::from(forest)),
+                    figure,
+                })
+            }
+            Self::Matching(_) => {
+                let found = bipartite_matching(cpu, g.pattern())?;
+                Ok(Answer {
+                    text: format!("{} pairs", thousands(found.size as u64)),
+                    figures: vec![("size", json!(found.size))],
+                    scores: None,
+                    result: Some(column(found.rows.iter().map(|&j| (j != UNMATCHED).then_some(j)))?),
+                    figure: degrees(g),
+                })
+            }
+            Self::Toposort(_) => {
+                let order = topological_order(cpu, g)?;
+                Ok(Answer {
+                    text: format!("{} vertices in order", thousands(order.len() as u64)),
+                    figures: vec![("size", json!(order.len()))],
+                    scores: None,
+                    result: Some(column(order.iter().map(|&v| Some(v)))?),
+                    figure: degrees(g),
+                })
+            }
+        }
+    }
+}
+
+/// How many edges leave vertices, where there is nothing else to draw.
+fn degrees(g: &Graph) -> Curve {
+    let degrees: Vec<f64> = (0..g.vertices()).map(|v| g.degree(v) as f64).collect();
+    ranked("degree of the vertex", &degrees)
+}
