@@ -5,7 +5,7 @@ use std::io::Read;
 use std::path::Path;
 
 use serde_json::Value as Json;
-use sparring::graph::{self, Graph, GraphKind, UNREACHED};
+use sparring::graph::{self, Graph, GraphKind, Iteration, PageRankOptions, UNREACHED};
 use sparring::{Coo, Cpu, Csr};
 
 /// Graphs, in the order of the file.
@@ -134,4 +134,88 @@ fn triangles() {
         let found = graph::triangles_per_vertex(cpu, &**g.bare(cpu).pattern()).unwrap();
         g.close("triangles", &found.iter().map(|&x| x as f64).collect::<Vec<_>>());
     });
+}
+
+#[test]
+fn pagerank() {
+    let ranks = |cpu: &Cpu, g: &Golden, personalization: Option<Vec<f64>>| {
+        let options = PageRankOptions {
+            damping: 0.85,
+            tolerance: 1e-13,
+            max_iterations: 1000,
+            personalization,
+            ..PageRankOptions::default()
+        };
+        graph::pagerank(cpu, &g.graph(cpu), &options).unwrap().ranks
+    };
+    each("pagerank", 200, |cpu, g| {
+        g.close("pagerank", &ranks(cpu, g, None));
+        let mut personal = vec![0.0; g.n];
+        g.numbers("personal").unwrap().into_iter().for_each(|v| personal[v as usize] = 1.0);
+        g.close("personalized", &ranks(cpu, g, Some(personal)));
+    });
+}
+
+#[test]
+fn scores_by_iteration() {
+    let precise = Iteration { tolerance: 1e-13, max_iterations: 100_000 };
+    each("hubs", 116, |cpu, g| {
+        let found = graph::hits(cpu, &g.graph(cpu), precise).unwrap();
+        g.within("hubs", &found.hubs, 1e-6);
+        g.within("authorities", &found.authorities, 1e-6);
+    });
+    each("eigenvector", 84, |cpu, g| {
+        g.within("eigenvector", &graph::eigenvector_centrality(cpu, &g.graph(cpu), precise).unwrap(), 1e-6);
+    });
+    each("katz", 200, |cpu, g| {
+        let alpha = g.number("alpha").unwrap();
+        g.close("katz", &graph::katz_centrality(cpu, &g.graph(cpu), alpha, 1.0, precise).unwrap());
+    });
+}
+
+#[test]
+fn closeness() {
+    each("closeness", 200, |cpu, g| g.close("closeness", &graph::closeness_centrality(cpu, &g.bare(cpu)).unwrap()));
+    each("closeness_weighted", 100, |cpu, g| {
+        g.close("closeness_weighted", &graph::closeness_centrality(cpu, &g.graph(cpu)).unwrap());
+    });
+    each("harmonic", 200, |cpu, g| g.close("harmonic", &graph::harmonic_centrality(cpu, &g.graph(cpu)).unwrap()));
+}
+
+#[test]
+fn betweenness() {
+    each("betweenness", 200, |cpu, g| {
+        g.close("betweenness", &graph::betweenness_centrality(cpu, &g.bare(cpu), false).unwrap());
+    });
+    each("betweenness_weighted", 100, |cpu, g| {
+        g.close("betweenness_weighted", &graph::betweenness_centrality(cpu, &g.graph(cpu), false).unwrap());
+    });
+}
+
+/// Zachary's karate club, by the figures that books and other libraries have of it.
+#[test]
+fn the_karate_club_is_as_published() {
+    let cpu = Cpu::with_threads(2).unwrap();
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/karate.mtx.gz");
+    let a: Csr<f64> = sparring::io::read_matrix_market(path).unwrap().csr().unwrap();
+    let g = Graph::new(&cpu, &a, GraphKind::Undirected).unwrap();
+    let near = |x: f64, y: f64| assert!((x - y).abs() < 5e-7, "{x}, not {y}");
+    // The instructor, the president and others of the club.
+    let between = graph::betweenness_centrality(&cpu, &g, true).unwrap();
+    near(between[0], 0.437_635_3);
+    near(between[33], 0.304_075_0);
+    near(between[32], 0.145_247_1);
+    let options = PageRankOptions { tolerance: 1e-13, max_iterations: 1000, ..PageRankOptions::default() };
+    let ranks = graph::pagerank(&cpu, &g, &options).unwrap().ranks;
+    near(ranks[33], 0.100_919_2);
+    near(ranks[0], 0.096_997_3);
+    near(ranks[32], 0.071_693_2);
+    let precise = Iteration { tolerance: 1e-13, max_iterations: 100_000 };
+    let x = graph::eigenvector_centrality(&cpu, &g, precise).unwrap();
+    near(x[33], 0.373_363_5);
+    near(x[0], 0.355_491_4);
+    let near_others = graph::closeness_centrality(&cpu, &g).unwrap();
+    near(near_others[0], 0.568_965_5);
+    near(near_others[33], 0.55);
+    near(graph::harmonic_centrality(&cpu, &g).unwrap()[0], 23.0 + 1.0 / 6.0);
 }

@@ -3,8 +3,9 @@
 use clap::Args;
 use serde_json::{Map, Value, json};
 use sparring::graph::{
-    Graph, GraphKind, TriangleMethod, UNREACHED, bfs, connected_components, sssp, strongly_connected_components,
-    triangles,
+    Graph, GraphKind, Iteration, PageRankOptions, TriangleMethod, UNREACHED, betweenness_centrality, bfs,
+    closeness_centrality, connected_components, dependencies, eigenvector_centrality, harmonic_centrality, hits,
+    katz_centrality, pagerank, sssp, strongly_connected_components, triangles,
 };
 use sparring::{Cpu, Csr, Error};
 use sparring_generate::graphs::weight;
@@ -86,6 +87,19 @@ fn parts(labels: &[u32]) -> Found {
     vec![("components", labels.iter().enumerate().filter(|(v, label)| *v == **label as usize).count() as f64)]
 }
 
+/// Of scores, each divided by their sum.
+fn squares(scores: &[f64]) -> Found {
+    let sum: f64 = scores.iter().sum();
+    vec![("squares", scores.iter().map(|x| (x / sum) * (x / sum)).sum())]
+}
+
+fn sum(scores: &[f64]) -> Found {
+    vec![("sum", scores.iter().sum())]
+}
+
+/// What iterations come to before they end.
+const PRECISE: Iteration = Iteration { tolerance: 1e-6, max_iterations: 1000 };
+
 #[rustfmt::skip]
 const ALGORITHMS: &[Algorithm] = &[
     Algorithm { name: "bfs", form: Form::Given, run: |cpu, g, case| {
@@ -93,6 +107,30 @@ const ALGORITHMS: &[Algorithm] = &[
     } },
     Algorithm { name: "scc", form: Form::Given, run: |cpu, g, _| {
         later(strongly_connected_components(cpu, g), |x| parts(&x))
+    } },
+    Algorithm { name: "pagerank", form: Form::Given, run: |cpu, g, _| {
+        let options = PageRankOptions { tolerance: 1e-6, max_iterations: 1000, ..PageRankOptions::default() };
+        later(pagerank(cpu, g, &options), |x| squares(&x.ranks))
+    } },
+    Algorithm { name: "hits", form: Form::Given, run: |cpu, g, _| later(hits(cpu, g, PRECISE), |x| squares(&x.hubs)) },
+    Algorithm { name: "betweenness", form: Form::Given, run: |cpu, g, case| {
+        later(dependencies(cpu, g, &case.sources), |x| sum(&x))
+    } },
+    // Both directions of the pairs of an undirected graph.
+    Algorithm { name: "betweenness_all", form: Form::Given, run: |cpu, g, _| {
+        let ways = if g.kind() == GraphKind::Directed { 1.0 } else { 2.0 };
+        later(betweenness_centrality(cpu, g, false), move |x| vec![("sum", ways * x.iter().sum::<f64>())])
+    } },
+    Algorithm { name: "harmonic", form: Form::Given, run: |cpu, g, _| later(harmonic_centrality(cpu, g), |x| sum(&x)) },
+    Algorithm { name: "closeness", form: Form::Undirected, run: |cpu, g, _| {
+        later(closeness_centrality(cpu, g), |x| sum(&x))
+    } },
+    Algorithm { name: "katz", form: Form::Undirected, run: |cpu, g, _| {
+        let most = (0..g.vertices()).map(|v| g.degree(v)).max().unwrap_or(0);
+        later(katz_centrality(cpu, g, 1.0 / (most + 1) as f64, 1.0, PRECISE), |x| squares(&x))
+    } },
+    Algorithm { name: "eigenvector", form: Form::Undirected, run: |cpu, g, _| {
+        later(eigenvector_centrality(cpu, g, PRECISE), |x| squares(&x))
     } },
     Algorithm { name: "sssp", form: Form::Weighted, run: |cpu, g, case| {
         later(sssp(cpu, g, case.sources[0]), |x| reached(x.into_iter().filter(|x| x.is_finite())))
