@@ -23,7 +23,7 @@
 //! | products, elementwise operations, masks, plans | [`Backend`](backend::Backend) |
 //! | semirings, monoids, operators | [`algebra`] |
 //! | files | [`io`] |
-//! | triangles, breadth-first search, betweenness | [`graph`] |
+//! | graphs: searches, shortest paths, components, centralities, communities, triangles | [`graph`] |
 //! | distances and nearest neighbours of sparse rows | [`distance`], [`DistanceBackend`](backend::DistanceBackend) |
 //! | sparse tensors, CP | [`Tensor`], [`factor::CpAls`] |
 //! | batches of small dense tensors | [`contract`], [`einsum!`] |

@@ -202,7 +202,7 @@ impl Paths {
     /// Adds the dependencies of `source` by numbers of edges. Of two levels beside each other the edges of either are
     /// followed, whichever has fewer, if `incoming` edges are at hand.
     fn add(&mut self, outgoing: Lists<'_>, incoming: Option<Lists<'_>>, source: usize, to: &mut [f64]) -> Result<()> {
-        self.forward(outgoing, incoming, source);
+        self.forward(outgoing, incoming, source)?;
         if self.order[..self.end()].iter().any(|&v| self.nodes[v as usize].paths == f64::INFINITY) {
             self.add_long(outgoing, to)?;
         } else {
@@ -217,7 +217,7 @@ impl Paths {
     fn end(&self) -> usize {
         self.starts.last().copied().unwrap_or(0)
     }
-    fn forward(&mut self, outgoing: Lists<'_>, incoming: Option<Lists<'_>>, source: usize) {
+    fn forward(&mut self, outgoing: Lists<'_>, incoming: Option<Lists<'_>>, source: usize) -> Result<()> {
         let (nodes, order, starts) = (&mut self.nodes[..], &mut self.order[..], &mut self.starts);
         nodes[source] = Node { paths: 1.0, level: 0 };
         order[0] = source as u32;
@@ -261,10 +261,12 @@ impl Paths {
             }
             head = end;
             if tail == end {
-                return;
+                break;
             }
+            starts.try_reserve(1).map_err(|_| out_of_memory::<usize>("levels", starts.len()))?;
             starts.push(tail);
         }
+        Ok(())
     }
     fn backward(&mut self, outgoing: Lists<'_>, incoming: Option<Lists<'_>>, to: &mut [f64]) {
         let (nodes, order, sums) = (&mut self.nodes[..], &self.order[..], &mut self.sums[..]);

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::sync::{Mutex, PoisonError};
 
 use super::structure::{Graph, Lists};
-use crate::par::{Threads, for_each_part, note, reserved, zero_words};
+use crate::par::{Threads, collected, for_each_part, note, reserved, zero_words};
 use crate::{Cpu, Result};
 
 /// In place of a level or a parent: no path leads to the vertex.
@@ -287,7 +287,8 @@ impl<'a> Search<'a> {
         let (n, outgoing, bits) = (self.levels.len(), self.outgoing, &self.bits);
         let (levels, parents) = (&self.levels, &self.parents);
         let total = Mutex::new((0, 0));
-        let parts: Vec<_> = self.next_bits.chunks_mut(BLOCK / 64).enumerate().collect();
+        let parts = self.next_bits.chunks_mut(BLOCK / 64).enumerate();
+        let parts = collected(parts.len(), parts, "blocks")?;
         let work = |(): &mut (), (b, words): (usize, &mut [u64])| {
             let (mut count, mut edges) = (0, 0);
             for (w, word) in words.iter_mut().enumerate() {
