@@ -9,6 +9,8 @@ mod clustering;
 mod coloring;
 #[path = "graph/common.rs"]
 mod common;
+#[path = "graph/communities.rs"]
+mod communities;
 #[path = "graph/cores.rs"]
 mod cores;
 #[allow(dead_code, reason = "other tests use more of it")]
