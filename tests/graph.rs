@@ -32,3 +32,5 @@ mod real;
 mod spanning;
 #[path = "graph/topological.rs"]
 mod topological;
+#[path = "graph/truss.rs"]
+mod truss;

@@ -25,6 +25,7 @@ mod strong;
 mod structure;
 mod topological;
 mod triangles;
+mod truss;
 
 pub use betweenness::betweenness;
 pub use bfs::{bfs_levels, bfs_parents};
@@ -47,3 +48,4 @@ pub use strong::strongly_connected_components;
 pub use structure::{Graph, GraphKind};
 pub use topological::topological_order;
 pub use triangles::{TriangleCounter, TriangleMethod, Triangles, triangles, triangles_per_edge, triangles_per_vertex};
+pub use truss::{TrussNumbers, k_truss, truss_numbers};

@@ -19,7 +19,7 @@ use std::sync::Arc;
 
 pub(super) use adjacency::symmetry;
 use adjacency::{Adjacency, Order};
-pub(super) use counts::counts_of_simple;
+pub(super) use counts::{counts_of_simple, edge_counts_of_simple};
 use lower::{Lists, Lower, Packed};
 
 use crate::algebra::Value;

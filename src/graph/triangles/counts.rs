@@ -18,6 +18,11 @@ pub(in crate::graph) fn counts_of_simple<I: Index>(threads: &Threads, graph: &Pa
     Upward::new(threads, graph)?.per_vertex(threads)
 }
 
+/// Counts for the entries of a simple graph: symmetric, sorted, without a diagonal.
+pub(in crate::graph) fn edge_counts_of_simple<I: Index>(threads: &Threads, graph: &Pattern<I>) -> Result<Vec<u64>> {
+    Upward::new(threads, graph)?.per_edge(threads)
+}
+
 /// Counts for the edges of the graph under `a`, whose pattern the result shares if it is that of the graph.
 pub(super) fn per_edge<I: Index>(threads: &Threads, a: &Arc<Pattern<I>>) -> Result<Csr<u64, I>> {
     let graph = simple(threads, a, "triangles_per_edge")?.map_or_else(|| a.clone(), Arc::new);
