@@ -1,4 +1,5 @@
-//! Pages beside the reference, with tested examples: [`examples`], [`program`] and, with the feature `cuda`, `gpu`.
+//! Pages beside the reference, with tested examples: [`examples`], [`graphs`], [`program`] and, with the feature `cuda`,
+//! `gpu`.
 
 #[doc = include_str!("../docs/examples.md")]
 pub mod examples {}
@@ -6,6 +7,9 @@ pub mod examples {}
 #[cfg(feature = "cuda")]
 #[doc = include_str!("../docs/gpu.md")]
 pub mod gpu {}
+
+#[doc = include_str!("../docs/graphs.md")]
+pub mod graphs {}
 
 #[doc = include_str!("../docs/program.md")]
 pub mod program {}

@@ -141,7 +141,9 @@ class NetworKit:
         return lambda: {"components": found.numberOfComponents()}
 
     def betweenness(self, g, h):
-        # As many sources, drawn by itself.
+        # As many sources, drawn by itself: comparable where each reaches as much.
+        if g.directed:
+            return None
         self.ran(self.nk.centrality.EstimateBetweenness(h, len(g.sources), False, True))
         return dict
 
@@ -233,6 +235,12 @@ class IGraph:
         edges = np.column_stack([coo.row, coo.col])
         self.weights = coo.data.tolist()
         return clock(lambda: self.ig.Graph(n=g.n, edges=edges, directed=directed))
+
+    def before(self, way, h):
+        """It keeps whether a graph is connected, and answers from that: an edge that comes and goes makes it forget."""
+        if way in ("components", "scc") and h.ecount():
+            h.add_edges([(0, 0)])
+            h.delete_edges(h.ecount() - 1)
 
     def bfs(self, g, h):
         found = h.distances(source=g.source)
@@ -868,6 +876,8 @@ def main():
                 reply({"ms": None})
                 continue
             h, prepare_ms = made[sort]
+            before = getattr(peer, "before", lambda way, h: None)
+            before(way, h)
             found, first = clock(lambda: getattr(peer, way)(g, h))
             if found is None:
                 reply({"ms": None})
@@ -877,6 +887,7 @@ def main():
             # The first run warms up, unless it is long.
             times, spent = ([first] if first > 2000 else []), first
             while len(times) < ask["repeat"] and (not times or spent < ask["spend_ms"]):
+                before(way, h)
                 _, ms = clock(lambda: getattr(peer, way)(g, h))
                 times.append(ms)
                 spent += ms

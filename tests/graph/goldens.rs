@@ -219,3 +219,38 @@ fn the_karate_club_is_as_published() {
     near(near_others[33], 0.55);
     near(graph::harmonic_centrality(&cpu, &g).unwrap()[0], 23.0 + 1.0 / 6.0);
 }
+
+#[test]
+fn cores_and_clustering() {
+    each("core", 100, |cpu, g| {
+        let bare = g.bare(cpu);
+        g.close("core", &listed(&graph::core_numbers(cpu, &bare).unwrap()));
+        g.close("clustering", &graph::local_clustering(cpu, &bare).unwrap());
+        let known = g.number("transitivity").unwrap();
+        assert!((graph::transitivity(cpu, &bare).unwrap() - known).abs() < 1e-8, "graph {}", g.number);
+    });
+}
+
+#[test]
+fn forests_and_matchings() {
+    each("forest", 100, |cpu, g| {
+        let found = graph::minimum_spanning_forest(cpu, &g.graph(cpu)).unwrap();
+        assert_eq!(Some(found.weight), g.number("forest"), "graph {}", g.number);
+    });
+    each("matching", 200, |cpu, g| {
+        let found = graph::bipartite_matching(cpu, g.bare(cpu).pattern()).unwrap();
+        assert_eq!(Some(found.size as f64), g.number("matching"), "graph {}", g.number);
+    });
+}
+
+#[test]
+fn an_order_where_there_is_one() {
+    each("acyclic", 100, |cpu, g| {
+        let order = graph::topological_order(cpu, &g.bare(cpu));
+        assert_eq!(Some(order.is_ok()), g.facts["acyclic"].as_bool(), "graph {}: {order:?}", g.number);
+        let Ok(order) = order else { return };
+        let mut place = vec![0; g.n];
+        order.iter().enumerate().for_each(|(k, &v)| place[v as usize] = k);
+        assert!(g.edges.iter().all(|e| place[e.0 as usize] < place[e.1 as usize]), "graph {}", g.number);
+    });
+}

@@ -4,8 +4,10 @@ use clap::Args;
 use serde_json::{Map, Value, json};
 use sparring::graph::{
     Graph, GraphKind, Iteration, PageRankOptions, TriangleMethod, UNREACHED, betweenness_centrality, bfs,
-    closeness_centrality, connected_components, dependencies, eigenvector_centrality, harmonic_centrality, hits,
-    katz_centrality, pagerank, sssp, strongly_connected_components, triangles,
+    bipartite_matching, closeness_centrality, connected_components, core_numbers, dependencies, eigenvector_centrality,
+    greedy_coloring, harmonic_centrality, hits, katz_centrality, label_propagation, local_clustering,
+    maximal_independent_set, minimum_spanning_forest, pagerank, sssp, strongly_connected_components, topological_order,
+    triangles,
 };
 use sparring::{Cpu, Csr, Error};
 use sparring_generate::graphs::weight;
@@ -44,6 +46,9 @@ enum Form {
     Given,
     Weighted,
     Undirected,
+    UndirectedWeighted,
+    /// Its edges from lesser to greater vertices.
+    Acyclic,
 }
 
 /// A case: its adjacency matrix without the diagonal, each edge with its weight.
@@ -57,20 +62,17 @@ struct Case {
 type Found = Vec<(&'static str, f64)>;
 
 /// What counts a result, outside the time.
-type Count = Box<dyn FnOnce() -> Found>;
+type Count<'a> = Box<dyn FnOnce() -> Found + 'a>;
 
 struct Algorithm {
     name: &'static str,
     form: Form,
-    run: fn(&Cpu, &Graph, &Case) -> sparring::Result<Count>,
+    run: for<'a> fn(&Cpu, &'a Graph, &Case) -> sparring::Result<Count<'a>>,
 }
 
 /// What is computed and what is made of it outside the time.
-fn later<T: 'static>(
-    computed: sparring::Result<T>,
-    found: impl FnOnce(T) -> Found + 'static,
-) -> sparring::Result<Count> {
-    computed.map(|x| Box::new(|| found(x)) as Count)
+fn later<'a, T: 'a>(computed: sparring::Result<T>, found: impl FnOnce(T) -> Found + 'a) -> sparring::Result<Count<'a>> {
+    computed.map(|x| Box::new(|| found(x)) as Count<'a>)
 }
 
 /// Vertices with a level or a finite length, and the sum of these.
@@ -97,6 +99,23 @@ fn sum(scores: &[f64]) -> Found {
     vec![("sum", scores.iter().sum())]
 }
 
+/// Newman's modularity of labels of the vertices of an undirected graph without self-loops, by numbers of edges.
+fn communities(g: &Graph, labels: &[u32]) -> Found {
+    let (mut inside, mut degrees) = (0u64, vec![0u64; labels.len()]);
+    for (v, &label) in labels.iter().enumerate() {
+        inside += g.neighbours(v).iter().filter(|&&u| labels[u as usize] == label).count() as u64;
+        degrees[label as usize] += g.degree(v) as u64;
+    }
+    let all = g.pattern().nnz() as f64;
+    let mut of = labels.to_vec();
+    of.sort_unstable();
+    of.dedup();
+    let expected: f64 = degrees.iter().map(|&d| (d as f64 / all) * (d as f64 / all)).sum();
+    vec![("modularity", inside as f64 / all - expected), ("communities", of.len() as f64)]
+}
+
+/// Sweeps of label propagation, as in LDBC Graphalytics.
+const SWEEPS: usize = 10;
 /// What iterations come to before they end.
 const PRECISE: Iteration = Iteration { tolerance: 1e-6, max_iterations: 1000 };
 
@@ -124,6 +143,29 @@ const ALGORITHMS: &[Algorithm] = &[
     Algorithm { name: "harmonic", form: Form::Given, run: |cpu, g, _| later(harmonic_centrality(cpu, g), |x| sum(&x)) },
     Algorithm { name: "closeness", form: Form::Undirected, run: |cpu, g, _| {
         later(closeness_centrality(cpu, g), |x| sum(&x))
+    } },
+    Algorithm { name: "kcore", form: Form::Undirected, run: |cpu, g, _| {
+        later(core_numbers(cpu, g), |x| vec![("sum", x.into_iter().map(f64::from).sum())])
+    } },
+    Algorithm { name: "clustering", form: Form::Undirected, run: |cpu, g, _| later(local_clustering(cpu, g), |x| sum(&x)) },
+    Algorithm { name: "cdlp", form: Form::Undirected, run: |cpu, g, _| {
+        later(label_propagation(cpu, g, SWEEPS).map(|x| x.labels), |x| communities(g, &x))
+    } },
+    Algorithm { name: "mis", form: Form::Undirected, run: |cpu, g, _| {
+        later(maximal_independent_set(cpu, g), |x| vec![("size", x.len() as f64)])
+    } },
+    Algorithm { name: "color", form: Form::Undirected, run: |cpu, g, _| {
+        later(greedy_coloring(cpu, g), |x| vec![("colors", x.count.into())])
+    } },
+    Algorithm { name: "toposort", form: Form::Acyclic, run: |cpu, g, _| {
+        later(topological_order(cpu, g), |x| vec![("size", x.len() as f64)])
+    } },
+    Algorithm { name: "msf", form: Form::UndirectedWeighted, run: |cpu, g, _| {
+        later(minimum_spanning_forest(cpu, g), |x| vec![("sum", x.weight)])
+    } },
+    // Of rows with columns of the adjacency matrix.
+    Algorithm { name: "matching", form: Form::Given, run: |cpu, g, _| {
+        later(bipartite_matching(cpu, g.pattern()), |x| vec![("size", x.size as f64)])
     } },
     Algorithm { name: "katz", form: Form::Undirected, run: |cpu, g, _| {
         let most = (0..g.vertices()).map(|v| g.degree(v)).max().unwrap_or(0);
@@ -169,6 +211,8 @@ impl Case {
             Form::Given => Graph::new(cpu, &self.a, self.kind)?,
             Form::Weighted => Graph::weighted(cpu, &self.a, self.kind)?,
             Form::Undirected => Graph::new(cpu, &self.a, GraphKind::Undirected)?,
+            Form::UndirectedWeighted => Graph::weighted(cpu, &self.a, GraphKind::Undirected)?,
+            Form::Acyclic => Graph::new(cpu, &self.a.strict_upper(cpu.threads())?, GraphKind::Directed)?,
         };
         if form == Form::Given {
             g.prepare(cpu)?;
