@@ -192,6 +192,16 @@ fn betweenness() {
     });
 }
 
+#[test]
+fn modularity() {
+    each("modularity", 178, |cpu, g| {
+        let labels: Vec<_> = g.numbers("labels").unwrap().into_iter().map(|x| x as u32).collect();
+        let (found, known) =
+            (graph::modularity(cpu, &g.graph(cpu), &labels, 1.0).unwrap(), g.number("modularity").unwrap());
+        assert!((found - known).abs() < 1e-8, "graph {}: {found}, not {known}", g.number);
+    });
+}
+
 /// Zachary's karate club, by the figures that books and other libraries have of it.
 #[test]
 fn the_karate_club_is_as_published() {
@@ -218,6 +228,12 @@ fn the_karate_club_is_as_published() {
     near(near_others[0], 0.568_965_5);
     near(near_others[33], 0.55);
     near(graph::harmonic_centrality(&cpu, &g).unwrap()[0], 23.0 + 1.0 / 6.0);
+    near(graph::transitivity(&cpu, &g).unwrap(), 0.255_681_8);
+    near(graph::average_clustering(&cpu, &g).unwrap(), 0.570_638_5);
+    assert_eq!(graph::core_numbers(&cpu, &g).unwrap().into_iter().max(), Some(4));
+    // The largest that there is (Brandes et al. 2008).
+    let communities = graph::leiden(&cpu, &g, 1.0, 10).unwrap();
+    assert!((0.415..=0.419_79).contains(&communities.modularity), "{communities:?}");
 }
 
 #[test]
