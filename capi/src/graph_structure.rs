@@ -1,8 +1,8 @@
 //! Cores, clustering, colours, sets, communities, forests, matchings and orders of graphs.
 
 use sparring::graph::{
-    bipartite_matching, core_numbers, greedy_coloring, label_propagation, local_clustering, maximal_independent_set,
-    minimum_spanning_forest, topological_order,
+    bipartite_matching, core_numbers, greedy_coloring, k_truss, label_propagation, leiden, local_clustering, louvain,
+    maximal_independent_set, minimum_spanning_forest, topological_order,
 };
 
 use crate::device::SparringDevice;
@@ -192,5 +192,65 @@ pub unsafe extern "C" fn sparring_graph_topological_order(
         let found = topological_order(processor(&device)?, &graph.graph)?;
         // SAFETY: by the contract above `order` has room for `capacity`.
         unsafe { output(&found, order, capacity, "order") }
+    })
+}
+
+/// Communities of an undirected graph, by weights if it has them: `labels`, with room for `capacity`, gets for each vertex
+/// the number of its community, numbered by their least vertices, `*count` how many there are, and `*modularity` theirs;
+/// both may be NULL. By Leiden's method in at most `iterations` rounds (2, say), whose communities hang together, or by
+/// Louvain's if `iterations` is 0. The higher the `resolution` (usually 1), the smaller they are.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sparring_graph_communities(
+    device: *const SparringDevice,
+    graph: *const SparringGraph,
+    resolution: f64,
+    iterations: u64,
+    labels: *mut u32,
+    capacity: u64,
+    count: *mut u64,
+    modularity: *mut f64,
+) -> SparringStatus {
+    ffi!({
+        let (device, graph) = (handle(device, "device")?, handle(graph, "graph")?);
+        let cpu = processor(&device)?;
+        fits(graph.graph.vertices(), capacity, "labels")?;
+        let found = match size(iterations, "iterations")? {
+            0 => louvain(cpu, &graph.graph, resolution)?,
+            rounds => leiden(cpu, &graph.graph, resolution, rounds)?,
+        };
+        // SAFETY: by the contract above `labels` has room for `capacity`, the others for a number or are NULL.
+        unsafe {
+            output(&found.labels, labels, capacity, "labels")?;
+            output(&[found.count as u64], count, 1, "count")?;
+            output(&[found.modularity], modularity, 1, "modularity")
+        }
+    })
+}
+
+/// The edges of the k-truss of the undirected graph under a graph, the largest subgraph in which every edge is in k - 2
+/// triangles: `*count` gets their number, `sources` and `targets` their ends, the lesser first. Both have room for
+/// `capacity`; with a `capacity` of 0 only their number is wanted.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sparring_graph_truss(
+    device: *const SparringDevice,
+    graph: *const SparringGraph,
+    k: u32,
+    sources: *mut u32,
+    targets: *mut u32,
+    capacity: u64,
+    count: *mut u64,
+) -> SparringStatus {
+    ffi!({
+        let (device, graph) = (handle(device, "device")?, handle(graph, "graph")?);
+        let edges = k_truss(processor(&device)?, &graph.graph, k)?;
+        // SAFETY: by the contract above `count` has room for a number, the others for `capacity`.
+        unsafe {
+            output(&[edges.len() as u64], count, 1, "count")?;
+            if capacity == 0 {
+                return Ok(());
+            }
+            output_as(&edges, sources, capacity, "sources", |edge| edge.0)?;
+            output_as(&edges, targets, capacity, "targets", |edge| edge.1)
+        }
     })
 }

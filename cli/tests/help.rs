@@ -9,7 +9,7 @@ use std::process::Command;
 use program::{json, refused, scratch, text};
 use serde_json::Value;
 
-const COMMANDS: [&str; 50] = [
+const COMMANDS: [&str; 53] = [
     "info",
     "triangles",
     "bfs",
@@ -22,6 +22,9 @@ const COMMANDS: [&str; 50] = [
     "eigenvector",
     "hits",
     "kcore",
+    "ktruss",
+    "louvain",
+    "leiden",
     "clustering",
     "mis",
     "color",
@@ -148,6 +151,9 @@ fn every_help_ends_with_two_examples_that_run() {
         "katz.mtx",
         "cores.mtx",
         "cores.svg",
+        "truss.mtx",
+        "sizes.svg",
+        "communities.mtx",
         "local.mtx",
         "set.mtx",
         "colors.npy",
@@ -199,6 +205,8 @@ fn json_has_one_vocabulary() {
         vec!["pagerank", &a, "--top", "2"],
         vec!["betweenness", &a],
         vec!["kcore", &a],
+        vec!["ktruss", &a],
+        vec!["leiden", &a, "--kind", "undirected"],
         vec!["cdlp", &a],
         vec!["matching", &a],
         vec!["mis", &a],

@@ -100,8 +100,11 @@ fn random(n: usize, edges: usize, rng: &mut Rng) -> Vec<(usize, usize)> {
     (0..edges).map(|_| (rng.below(n), rng.below(n))).collect()
 }
 
+/// A name, how many vertices, and edges.
+type Shape = (&'static str, usize, Vec<(usize, usize)>);
+
 /// Shapes that are told by name.
-fn shapes() -> Vec<(&'static str, usize, Vec<(usize, usize)>)> {
+fn shapes() -> Vec<Shape> {
     let clique = |from: usize, n: usize| (from..from + n).flat_map(move |i| (i + 1..from + n).map(move |j| (i, j)));
     let path = |n: usize| (1..n).map(|i| (i - 1, i));
     vec![

@@ -106,6 +106,17 @@ fn a_graph_answers_every_question() {
         assert_eq!((count, weight), (3, 11.0));
         ok(unsafe { sparring_graph_matching(cpu, g, x.as_mut_ptr(), 4, &mut count) });
         assert_eq!((count, x[3]), (3, u32::MAX));
+        let mut modularity = 9.0;
+        for rounds in [0, 2] {
+            ok(unsafe {
+                sparring_graph_communities(cpu, both, 1.0, rounds, x.as_mut_ptr(), 4, &mut count, &mut modularity)
+            });
+            assert!((1..=2).contains(&count) && (-0.5..1.0).contains(&modularity), "{count} {modularity}");
+        }
+        ok(unsafe { sparring_graph_truss(cpu, both, 3, null_mut(), null_mut(), 0, &mut count) });
+        assert_eq!(count, 3);
+        ok(unsafe { sparring_graph_truss(cpu, both, 3, from.as_mut_ptr(), to.as_mut_ptr(), 4, &mut count) });
+        assert_eq!((&from[..3], &to[..3]), (&[0, 0, 1][..], &[1, 2, 2][..]));
         let cycle = unsafe { sparring_graph_topological_order(cpu, g, x.as_mut_ptr(), 4) };
         assert!(refused(cycle, SPARRING_ARGUMENT).contains("cycle"));
         for g in [g, both] {

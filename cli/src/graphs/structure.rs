@@ -3,8 +3,9 @@
 use clap::{Args, Subcommand};
 use serde_json::json;
 use sparring::graph::{
-    Graph, UNMATCHED, bipartite_matching, core_numbers, greedy_coloring, label_propagation, local_clustering,
-    maximal_independent_set, minimum_spanning_forest, topological_order, transitivity,
+    Communities, Graph, UNMATCHED, bipartite_matching, core_numbers, greedy_coloring, k_truss, label_propagation,
+    leiden, local_clustering, louvain, maximal_independent_set, minimum_spanning_forest, topological_order,
+    transitivity, truss_numbers,
 };
 use sparring::prelude::Plus;
 use sparring::runtime::Matrix;
@@ -12,7 +13,7 @@ use sparring::{Coo, Result};
 
 use super::answer::{Answer, ranked, sizes};
 use super::centrality::scored;
-use super::{Common, Run, Top, column};
+use super::{Common, Run, Top, Weights, column};
 use crate::context::Context;
 use crate::examples::Example;
 use crate::output::thousands;
@@ -24,6 +25,27 @@ pub(super) const EXAMPLES: &[(&str, [Example; 2])] = &[
         [
             ("sparring kcore graph.txt --top 3", "The vertices deepest in the graph"),
             ("sparring kcore a.mtx -o cores.mtx --plot cores.svg", "The core number of each vertex"),
+        ],
+    ),
+    (
+        "ktruss",
+        [
+            ("sparring ktruss graph.txt --k 3 -o truss.mtx", "Edges that are in triangles of such edges"),
+            ("sparring ktruss graph.txt", "The largest k of each edge"),
+        ],
+    ),
+    (
+        "louvain",
+        [
+            ("sparring louvain graph.txt --kind undirected", "Communities by moving vertices"),
+            ("sparring louvain a.mtx --kind undirected --weighted --resolution 2", "Smaller ones, by weights"),
+        ],
+    ),
+    (
+        "leiden",
+        [
+            ("sparring leiden graph.txt --kind undirected --plot sizes.svg", "Communities that hang together"),
+            ("sparring leiden a.mtx --kind undirected -o communities.mtx --json", "Of each vertex its community"),
         ],
     ),
     (
@@ -84,6 +106,12 @@ pub(super) const EXAMPLES: &[(&str, [Example; 2])] = &[
 pub(crate) enum Structure {
     /// Compute core numbers: the largest k for which each vertex is in a subgraph of degrees from k on
     Kcore(Scored),
+    /// Find the k-truss, whose edges are in k - 2 of its triangles, or the largest k of each edge
+    Ktruss(Ktruss),
+    /// Find communities of high modularity by moving vertices (Louvain)
+    Louvain(Louvain),
+    /// Find communities of high modularity that hang together (Leiden)
+    Leiden(Leiden),
     /// Compute clustering coefficients: of the pairs of neighbours, those that are neighbours
     Clustering(Scored),
     /// Find a maximal independent set
@@ -115,6 +143,35 @@ pub(crate) struct Scored {
 }
 
 #[derive(Args)]
+pub(crate) struct Ktruss {
+    #[command(flatten)]
+    common: Common,
+    /// The truss that is wanted [default: the largest k of each edge]
+    #[arg(long, value_name = "K")]
+    k: Option<u32>,
+}
+
+#[derive(Args)]
+pub(crate) struct Louvain {
+    #[command(flatten)]
+    common: Common,
+    #[command(flatten)]
+    weights: Weights,
+    /// The higher, the smaller the communities
+    #[arg(long, value_name = "X", default_value_t = 1.0)]
+    resolution: f64,
+}
+
+#[derive(Args)]
+pub(crate) struct Leiden {
+    #[command(flatten)]
+    louvain: Louvain,
+    /// Times that communities are refined, if modularity still rises
+    #[arg(long, value_name = "N", default_value_t = 2)]
+    iterations: usize,
+}
+
+#[derive(Args)]
 pub(crate) struct Cdlp {
     #[command(flatten)]
     common: Common,
@@ -129,13 +186,20 @@ impl Run for Structure {
             Self::Kcore(of) | Self::Clustering(of) => &of.common,
             Self::Mis(of) | Self::Color(of) | Self::Msf(of) | Self::Matching(of) | Self::Toposort(of) => &of.common,
             Self::Cdlp(of) => &of.common,
+            Self::Ktruss(of) => &of.common,
+            Self::Louvain(of) => &of.common,
+            Self::Leiden(of) => &of.louvain.common,
         }
     }
     fn top(&self) -> usize {
         if let Self::Kcore(of) | Self::Clustering(of) = self { of.top.top } else { 0 }
     }
     fn is_weighted(&self) -> bool {
-        matches!(self, Self::Msf(_))
+        match self {
+            Self::Louvain(of) => of.weights.weighted,
+            Self::Leiden(of) => of.louvain.weights.weighted,
+            _ => matches!(self, Self::Msf(_)),
+        }
     }
     fn compute(&self, context: &Context, g: &Graph) -> Result<Answer> {
         let cpu = &context.cpu;
@@ -146,6 +210,9 @@ impl Run for Structure {
                 answer.result = Some(column(found.iter().map(|&k| Some(k)))?);
                 Ok(answer)
             }
+            Self::Ktruss(of) => of.truss(context, g),
+            Self::Louvain(of) => communities(louvain(cpu, g, of.resolution)?),
+            Self::Leiden(of) => communities(leiden(cpu, g, of.louvain.resolution, of.iterations)?),
             Self::Clustering(_) => {
                 let (found, global) = (local_clustering(cpu, g)?, transitivity(cpu, g)?);
                 let mean = found.iter().sum::<f64>() / found.len().max(1) as f64;
@@ -242,6 +309,59 @@ impl Run for Structure {
                 })
             }
         }
+    }
+}
+
+fn communities(found: Communities) -> Result<Answer> {
+    let (parts, figure) = sizes("rank of the community", &found.labels);
+    let largest = parts.first().copied().unwrap_or(0);
+    Ok(Answer {
+        text: format!(
+            "{} communities of modularity {:.6}, the largest of {} vertices",
+            thousands(found.count as u64),
+            found.modularity,
+            thousands(largest)
+        ),
+        figures: vec![
+            ("communities", json!(found.count)),
+            ("modularity", json!(found.modularity)),
+            ("largest", json!(largest)),
+        ],
+        scores: None,
+        result: Some(column(found.labels.iter().map(|&label| Some(label)))?),
+        figure,
+    })
+}
+
+impl Ktruss {
+    fn truss(&self, context: &Context, g: &Graph) -> Result<Answer> {
+        let cpu = &context.cpu;
+        let (edges, numbers) = match self.k {
+            Some(k) => {
+                let edges = k_truss(cpu, g, k)?;
+                let numbers = sparring::par::filled(edges.len(), k, "truss numbers")?;
+                (edges, numbers)
+            }
+            None => {
+                let found = truss_numbers(cpu, g)?;
+                (found.edges, found.numbers)
+            }
+        };
+        let most = numbers.iter().copied().max().unwrap_or(0);
+        let text = match self.k {
+            Some(k) => format!("{} edges in the {k}-truss", thousands(edges.len() as u64)),
+            None => format!("edges are in trusses up to k = {most}"),
+        };
+        let figure = ranked("truss number of the edge", &numbers.iter().map(|&k| f64::from(k)).collect::<Vec<_>>());
+        let (rows, cols): (Vec<_>, Vec<_>) = edges.iter().copied().unzip();
+        let truss = Coo::new(g.vertices(), g.vertices(), rows, cols, numbers)?.to_csr(Plus::new())?;
+        Ok(Answer {
+            text,
+            figures: vec![("size", json!(edges.len())), ("highest", json!(most))],
+            scores: None,
+            result: Some(Matrix::from(truss)),
+            figure,
+        })
     }
 }
 
