@@ -5,7 +5,7 @@
 use std::path::Path;
 
 /// The sources with items for C, in the order of the header.
-const SOURCES: [&str; 31] = [
+const SOURCES: [&str; 33] = [
     "status",
     "guard",
     "handle",
@@ -31,6 +31,8 @@ const SOURCES: [&str; 31] = [
     "parts",
     "dense",
     "triangles",
+    "graph",
+    "graph_structure",
     "distances",
     "index",
     "tensor",

@@ -2,24 +2,24 @@
 
 mod answer;
 mod centrality;
+mod common;
 mod paths;
 mod structure;
 
-use clap::{Args, Subcommand, ValueEnum};
+use clap::Subcommand;
 use serde_json::{Map, Value, json};
+use sparring::Csr;
 use sparring::graph::{Graph, GraphKind};
-use sparring::runtime::Matrix;
-use sparring::{Csr, Error};
 
 use crate::context::Context;
-use crate::examples::Example;
 use crate::failure::Result;
 use crate::formats::SPARSE;
 use crate::output::{ms, seconds, thousands};
 use crate::plot::Picture;
 use crate::timing::timed;
-use crate::write::{Output, Writing};
-use answer::{Answer, highest};
+use crate::write::Output;
+use answer::highest;
+use common::{Example, Run};
 
 /// Two examples of each of these commands.
 pub(crate) fn examples() -> impl Iterator<Item = &'static (&'static str, [Example; 2])> {
@@ -34,76 +34,6 @@ pub(crate) enum Algorithm {
     Centrality(centrality::Centrality),
     #[command(flatten)]
     Structure(structure::Structure),
-}
-
-/// What every one of these commands takes.
-#[derive(Args)]
-pub(crate) struct Common {
-    /// Adjacency matrix or edge list, or gen:NAME; vertices count from 0
-    pub(crate) file: String,
-    /// How edges lead [default: both ways if the matrix is symmetric, as they stand if it is not]
-    #[arg(long, value_enum)]
-    kind: Option<Kind>,
-    /// File for the result of each vertex, a column: what its name says: .mtx, .npz (SciPy), .npy, .csv, .svm, .gz
-    /// behind them, or - for standard output
-    #[arg(short, long, value_name = "FILE")]
-    output: Option<String>,
-    #[command(flatten)]
-    writing: Writing,
-    /// Draw how the results are distributed: a file .svg or .png
-    #[arg(long, value_name = "FILE")]
-    plot: Option<String>,
-}
-
-/// Whether values count, where an algorithm can do without.
-#[derive(Args)]
-pub(crate) struct Weights {
-    /// The values of the matrix are weights of edges; else each edge counts 1
-    #[arg(long)]
-    pub(crate) weighted: bool,
-}
-
-/// How many results are listed.
-#[derive(Args)]
-pub(crate) struct Top {
-    /// List so many vertices, those of the largest results
-    #[arg(long, value_name = "N", default_value_t = 0)]
-    top: usize,
-}
-
-#[derive(Clone, Copy, PartialEq, ValueEnum)]
-enum Kind {
-    /// Entry (i, j) is an edge from i to j
-    Directed,
-    /// Entry (i, j) is an edge between i and j
-    Undirected,
-}
-
-impl From<Kind> for GraphKind {
-    fn from(kind: Kind) -> Self {
-        match kind {
-            Kind::Directed => Self::Directed,
-            Kind::Undirected => Self::Undirected,
-        }
-    }
-}
-
-/// An algorithm, as its command describes it.
-pub(crate) trait Run {
-    fn common(&self) -> &Common;
-    /// Vertices to be listed.
-    fn top(&self) -> usize {
-        0
-    }
-    /// Whether values are weights.
-    fn is_weighted(&self) -> bool {
-        false
-    }
-    /// Whether edges are read against their direction, which is prepared for then.
-    fn reads_incoming(&self) -> bool {
-        false
-    }
-    fn compute(&self, context: &Context, g: &Graph) -> sparring::Result<Answer>;
 }
 
 impl Algorithm {
@@ -188,22 +118,4 @@ fn graph(context: &Context, algorithm: &dyn Run, a: &Csr<f64>) -> sparring::Resu
         g.prepare(cpu)?;
     }
     Ok((g, found))
-}
-
-/// Numbers of vertices as a column, those that are `None` left out.
-fn column<T: sparring::algebra::Value>(values: impl ExactSizeIterator<Item = Option<T>>) -> sparring::Result<Matrix>
-where
-    Matrix: From<Csr<T>>,
-{
-    let n = values.len();
-    let (mut row_ptr, mut kept) = (Vec::new(), Vec::new());
-    for room in [row_ptr.try_reserve_exact(n + 1), kept.try_reserve_exact(n)] {
-        room.map_err(|_| Error::OutOfMemory { what: "a column", bytes: n as u128 * 8 })?;
-    }
-    row_ptr.push(0);
-    for value in values {
-        kept.extend(value);
-        row_ptr.push(kept.len());
-    }
-    Ok(Csr::new(n, 1, row_ptr, sparring::par::filled(kept.len(), 0, "column indices")?, kept)?.into())
 }

@@ -9,9 +9,8 @@ use sparring::graph::{
 use sparring::{Error, Result};
 
 use super::answer::{Answer, highest, ranked};
-use super::{Common, Run, Top, Weights, column};
+use super::common::{Common, Example, Run, Top, Weights, column};
 use crate::context::Context;
-use crate::examples::Example;
 
 pub(super) const EXAMPLES: &[(&str, [Example; 2])] = &[
     (

@@ -7,9 +7,8 @@ use sparring::graph::{
 };
 
 use super::answer::{Answer, ranked, sizes};
-use super::{Common, Run, Top, column};
+use super::common::{Common, Example, Run, Top, column};
 use crate::context::Context;
-use crate::examples::Example;
 use crate::output::thousands;
 use crate::plot::Curve;
 

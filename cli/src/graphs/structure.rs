@@ -13,9 +13,8 @@ use sparring::{Coo, Result};
 
 use super::answer::{Answer, ranked, sizes};
 use super::centrality::scored;
-use super::{Common, Run, Top, Weights, column};
+use super::common::{Common, Example, Run, Top, Weights, column};
 use crate::context::Context;
-use crate::examples::Example;
 use crate::output::thousands;
 use crate::plot::Curve;
 
