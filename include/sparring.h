@@ -500,6 +500,10 @@ typedef struct SparringDevice SparringDevice;
 /// A contraction that is prepared: made once, run often.
 typedef struct SparringEinsumPlan SparringEinsumPlan;
 
+/// A graph of vertices 0..n in the processor's memory. It does not change, but for the transpose of a directed graph,
+/// which it keeps once computed; threads of yours may share it.
+typedef struct SparringGraph SparringGraph;
+
 /// Rows prepared for a metric and indexed once, to be asked for neighbours as often as wanted. Threads of yours may
 /// share one.
 typedef struct SparringIndex SparringIndex;
@@ -663,6 +667,34 @@ typedef struct {
   /// What is added from one to the next, where there is no list; it may be negative.
   int64_t step;
 } SparringIndices;
+
+/// What a graph is.
+typedef struct {
+  /// Number of vertices.
+  uint64_t vertices;
+  /// Number of edges, an undirected one once, self-loops among them.
+  uint64_t edges;
+  /// Number of edges from a vertex to itself.
+  uint64_t self_loops;
+  /// SPARRING_GRAPH_DIRECTED or SPARRING_GRAPH_UNDIRECTED.
+  uint32_t kind;
+  /// 1 if edges have weights, else 0.
+  uint32_t weighted;
+} SparringGraphInfo;
+
+/// What sparring_graph_pagerank computes.
+typedef struct {
+  /// The part of its rank that a vertex passes on along its edges, in [0, 1): usually 0.85.
+  double damping;
+  /// The iteration ends when the ranks change by less than this in all: 1e-6, say.
+  double tolerance;
+  /// Steps after which it is SPARRING_ARGUMENT not to have come so far.
+  uint32_t max_iterations;
+  /// 1: what vertices without edges outwards pass on is lost, as in the GAP benchmark. 0: it goes where the rest goes.
+  uint32_t drop_dangling;
+  /// Where the rest of the ranks goes: a number for each vertex, in proportion; NULL: to all alike.
+  const double *personalization;
+} SparringPageRankOptions;
 
 /// How rows are compared. All zero (`SparringDistanceOptions o = {0};`) are the defaults.
 typedef struct {
@@ -2005,6 +2037,222 @@ SparringStatus sparring_triangles_per_vertex(const SparringDevice *device,
 SparringStatus sparring_triangles_per_edge(const SparringDevice *device,
                                            const SparringMatrix *a,
                                            SparringMatrix **counts);
+
+/// The graph under the square matrix `a`, whose entries are edges, stored zeros too. `kind` is a SparringGraphKind; if
+/// `weighted` is not 0, values are weights of edges, as doubles: complex numbers and integers that no double holds are
+/// refused, and so is an undirected edge whose two directions differ. `*graph` gets the handle, NULL on failure. Free it
+/// with sparring_graph_free; it does not need `a` any more.
+SparringStatus sparring_graph_new(const SparringDevice *device,
+                                  const SparringMatrix *a,
+                                  uint32_t kind,
+                                  uint32_t weighted,
+                                  SparringGraph **graph);
+
+/// Frees a graph; NULL is fine.
+SparringStatus sparring_graph_free(SparringGraph *graph);
+
+/// What a graph is goes to `*info`.
+SparringStatus sparring_graph_info(const SparringGraph *graph, SparringGraphInfo *info);
+
+/// Computes the transpose of a directed graph now; the algorithms that read it would do so when they first need it, and
+/// sparring_graph_bfs does without where it is missing.
+SparringStatus sparring_graph_prepare(const SparringDevice *device,
+                                      const SparringGraph *graph);
+
+/// A breadth-first search from the vertex `source`: `levels` gets the least number of edges to each vertex, `parents` the
+/// least vertex before it, a level nearer, `source` its own parent; UINT32_MAX where no path leads. Either may be NULL;
+/// both have room for `capacity` numbers, of which each vertex takes one.
+SparringStatus sparring_graph_bfs(const SparringDevice *device,
+                                  const SparringGraph *graph,
+                                  uint64_t source,
+                                  uint32_t *levels,
+                                  uint32_t *parents,
+                                  uint64_t capacity);
+
+/// Shortest paths from the vertex `source`: `distances` gets the least sum of weights to each vertex, infinite where no
+/// path leads, `parents` the vertex before it on such a path, UINT32_MAX where there is none. `parents` may be NULL; both
+/// have room for `capacity` numbers. A graph without weights has 1 for each edge. Negative weights are SPARRING_ARGUMENT
+/// unless `negative` is not 0; then a cycle of negative length is.
+SparringStatus sparring_graph_sssp(const SparringDevice *device,
+                                   const SparringGraph *graph,
+                                   uint64_t source,
+                                   uint32_t negative,
+                                   double *distances,
+                                   uint32_t *parents,
+                                   uint64_t capacity);
+
+/// `labels` gets for each vertex the least vertex of its connected component, of a directed graph the weak one, or if
+/// `strong` is not 0 the strong one. There is room for `capacity` numbers.
+SparringStatus sparring_graph_components(const SparringDevice *device,
+                                         const SparringGraph *graph,
+                                         uint32_t strong,
+                                         uint32_t *labels,
+                                         uint64_t capacity);
+
+/// PageRank: `ranks` has room for `capacity` numbers and gets one for each vertex; they add up to 1 unless dangling ranks
+/// are dropped. `options` may be NULL: a damping of 0.85, a tolerance of 1e-6 and 100 steps. `iterations` and `change`,
+/// the steps taken and by how much the last changed the ranks, may be NULL.
+SparringStatus sparring_graph_pagerank(const SparringDevice *device,
+                                       const SparringGraph *graph,
+                                       const SparringPageRankOptions *options,
+                                       double *ranks,
+                                       uint64_t capacity,
+                                       uint32_t *iterations,
+                                       double *change);
+
+/// Betweenness: of all shortest paths between two others the part that goes through each vertex, of an undirected graph
+/// each pair once; divided by the number of pairs if `normalized` is not 0. From all vertices if `samples` is 0, else
+/// estimated from so many sources, drawn by `seed`. By weights if the graph has them, which must be positive. `scores` has
+/// room for `capacity` numbers.
+SparringStatus sparring_graph_betweenness(const SparringDevice *device,
+                                          const SparringGraph *graph,
+                                          uint64_t samples,
+                                          uint64_t seed,
+                                          uint32_t normalized,
+                                          double *scores,
+                                          uint64_t capacity);
+
+/// What `count` sources depend on each vertex: the sum over the shortest paths from them to all others. `scores` has room
+/// for `capacity` numbers.
+SparringStatus sparring_graph_dependencies(const SparringDevice *device,
+                                           const SparringGraph *graph,
+                                           const uint64_t *sources,
+                                           uint64_t count,
+                                           double *scores,
+                                           uint64_t capacity);
+
+/// Closeness of each vertex, from the distances of those that lead to it (Wasserman and Faust's, for graphs that are not
+/// connected); if `harmonic` is not 0, the sum of 1/distance. By weights if the graph has them. `scores` has room for
+/// `capacity` numbers.
+SparringStatus sparring_graph_closeness(const SparringDevice *device,
+                                        const SparringGraph *graph,
+                                        uint32_t harmonic,
+                                        double *scores,
+                                        uint64_t capacity);
+
+/// The eigenvector of the transposed adjacency matrix of the largest eigenvalue, of length 1, by steps until one changes
+/// it by less than `tolerance` in all, or SPARRING_ARGUMENT after `max_iterations`. `scores` has room for `capacity`
+/// numbers.
+SparringStatus sparring_graph_eigenvector(const SparringDevice *device,
+                                          const SparringGraph *graph,
+                                          double tolerance,
+                                          uint32_t max_iterations,
+                                          double *scores,
+                                          uint64_t capacity);
+
+/// Katz centrality x = alpha·Aᵀ·x + beta, of length 1, by steps as of sparring_graph_eigenvector. `scores` has room for
+/// `capacity` numbers.
+SparringStatus sparring_graph_katz(const SparringDevice *device,
+                                   const SparringGraph *graph,
+                                   double alpha,
+                                   double beta,
+                                   double tolerance,
+                                   uint32_t max_iterations,
+                                   double *scores,
+                                   uint64_t capacity);
+
+/// Hubs and authorities, each adding up to 1, by steps as of sparring_graph_eigenvector. Either may be NULL; both have
+/// room for `capacity` numbers.
+SparringStatus sparring_graph_hits(const SparringDevice *device,
+                                   const SparringGraph *graph,
+                                   double tolerance,
+                                   uint32_t max_iterations,
+                                   double *hubs,
+                                   double *authorities,
+                                   uint64_t capacity);
+
+/// The core number of each vertex, the largest k for which it is in a subgraph of degrees from k on; of a directed graph
+/// that of the undirected graph under it. `numbers` has room for `capacity`.
+SparringStatus sparring_graph_core_numbers(const SparringDevice *device,
+                                           const SparringGraph *graph,
+                                           uint32_t *numbers,
+                                           uint64_t capacity);
+
+/// Clustering of an undirected graph: `local` gets for each vertex the part of its pairs of neighbours that are
+/// neighbours, `average` their mean, `transitivity` three times the triangles over the paths of two edges. Each may be
+/// NULL; `local` has room for `capacity` numbers.
+SparringStatus sparring_graph_clustering(const SparringDevice *device,
+                                         const SparringGraph *graph,
+                                         double *local,
+                                         uint64_t capacity,
+                                         double *average,
+                                         double *transitivity);
+
+/// A maximal independent set: `vertices`, with room for `capacity`, gets its `*count` vertices in increasing order; `count`
+/// may be NULL. If there is room for fewer than the graph has vertices, SPARRING_LENGTH.
+SparringStatus sparring_graph_independent_set(const SparringDevice *device,
+                                              const SparringGraph *graph,
+                                              uint32_t *vertices,
+                                              uint64_t capacity,
+                                              uint64_t *count);
+
+/// Colours from 0 on, so that neighbours differ, at most one more than the largest degree: `colors` has room for
+/// `capacity`, `*count` gets their number and may be NULL.
+SparringStatus sparring_graph_color(const SparringDevice *device,
+                                    const SparringGraph *graph,
+                                    uint32_t *colors,
+                                    uint64_t capacity,
+                                    uint32_t *count);
+
+/// Labels after at most `iterations` synchronous steps, in each of which a vertex takes the most frequent label of its
+/// neighbours, the least of these (CDLP of LDBC Graphalytics, which takes 10 steps): `labels` has room for `capacity`,
+/// `*taken` gets the steps and may be NULL.
+SparringStatus sparring_graph_label_propagation(const SparringDevice *device,
+                                                const SparringGraph *graph,
+                                                uint64_t iterations,
+                                                uint32_t *labels,
+                                                uint64_t capacity,
+                                                uint64_t *taken);
+
+/// The minimum spanning forest of an undirected graph, by weights if it has them: `sources` and `targets`, each with room
+/// for `capacity` and at least as many as there are vertices, get the ends of its `*count` edges, and `*weight` the sum
+/// of their weights. `weight` may be NULL.
+SparringStatus sparring_graph_spanning_forest(const SparringDevice *device,
+                                              const SparringGraph *graph,
+                                              uint32_t *sources,
+                                              uint32_t *targets,
+                                              uint64_t capacity,
+                                              uint64_t *count,
+                                              double *weight);
+
+/// A maximum matching of the rows and columns of the adjacency matrix: `partners` gets for each row the column that it is
+/// matched with, UINT32_MAX for none, and has room for `capacity`; `*count` gets the number of pairs and may be NULL.
+SparringStatus sparring_graph_matching(const SparringDevice *device,
+                                       const SparringGraph *graph,
+                                       uint32_t *partners,
+                                       uint64_t capacity,
+                                       uint64_t *count);
+
+/// The vertices of a directed graph without cycles in an order in which every edge leads forwards, the least vertex first
+/// where several could be: `order` has room for `capacity`. A cycle is SPARRING_ARGUMENT, and a vertex on it is named.
+SparringStatus sparring_graph_topological_order(const SparringDevice *device,
+                                                const SparringGraph *graph,
+                                                uint32_t *order,
+                                                uint64_t capacity);
+
+/// Communities of an undirected graph, by weights if it has them: `labels`, with room for `capacity`, gets for each vertex
+/// the number of its community, numbered by their least vertices, `*count` how many there are, and `*modularity` theirs;
+/// both may be NULL. By Leiden's method in at most `iterations` rounds (2, say), whose communities hang together, or by
+/// Louvain's if `iterations` is 0. The higher the `resolution` (usually 1), the smaller they are.
+SparringStatus sparring_graph_communities(const SparringDevice *device,
+                                          const SparringGraph *graph,
+                                          double resolution,
+                                          uint64_t iterations,
+                                          uint32_t *labels,
+                                          uint64_t capacity,
+                                          uint64_t *count,
+                                          double *modularity);
+
+/// The edges of the k-truss of the undirected graph under a graph, the largest subgraph in which every edge is in k - 2
+/// triangles: `*count` gets their number, `sources` and `targets` their ends, the lesser first. Both have room for
+/// `capacity`; with a `capacity` of 0 only their number is wanted.
+SparringStatus sparring_graph_truss(const SparringDevice *device,
+                                    const SparringGraph *graph,
+                                    uint32_t k,
+                                    uint32_t *sources,
+                                    uint32_t *targets,
+                                    uint64_t capacity,
+                                    uint64_t *count);
 
 /// Number of metrics that sparring_pairwise, sparring_knn and sparring_radius know by name.
 uint64_t sparring_metric_count(void);
