@@ -169,6 +169,8 @@ fn on_cycle(parents: &[u32], mut v: u32) -> u32 {
 
 /// Buckets ahead of the first; farther vertices wait together.
 const BUCKETS: usize = 64;
+/// No bucket is behind this one.
+const LAST: u64 = 1 << 62;
 /// Entries of a bucket from which all threads work on it.
 const PARALLEL: usize = 1 << 12;
 
@@ -242,7 +244,8 @@ impl<'a> Steps<'a> {
     }
     #[inline(always)]
     fn bucket(&self, d: f64) -> u64 {
-        (d / self.delta) as u64
+        // Distances beyond so many buckets are in one, where order does not matter but for time.
+        ((d / self.delta) as u64).min(LAST)
     }
     #[inline(always)]
     fn put(&mut self, entry: Entry) -> Result<()> {

@@ -188,7 +188,9 @@ impl Graph {
         let self_loops = (0..n).filter(|&v| rows.pattern.find(v, v).is_some()).count();
         let (least_weight, mean_weight) = rows.weights.as_ref().map_or((1.0, 1.0), |w| {
             let finite = w.iter().filter(|w| w.is_finite());
-            let mean = finite.clone().sum::<f64>() / finite.count().max(1) as f64;
+            let count = finite.clone().count().max(1) as f64;
+            // Their sum may be beyond a double.
+            let mean = finite.map(|w| w / count).sum::<f64>();
             (w.iter().copied().fold(f64::INFINITY, f64::min), mean)
         });
         Ok(Self { kind, outgoing: rows, incoming, self_loops, least_weight, mean_weight })
