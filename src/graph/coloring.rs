@@ -36,7 +36,7 @@ pub struct Coloring {
 /// problems".
 pub fn greedy_coloring(cpu: &Cpu, g: &Graph) -> Result<Coloring> {
     let graph = simple(cpu, g)?;
-    cpu.threads().alone("greedy_coloring", || colored(&graph, &by_degree(&graph, true)?))
+    cpu.threads().alone("greedy_coloring", || colored(&graph, &by_degree(graph.row_ptr(), true)?))
 }
 
 /// Of a symmetric pattern without a diagonal.

@@ -87,8 +87,8 @@ pub fn modularity(cpu: &Cpu, g: &Graph, labels: &[u32], resolution: f64) -> Resu
 /// Communities by the method of Louvain: vertices move to the community of a neighbor as long as [`modularity`] grows, then
 /// communities become the vertices of a smaller graph, until none moves.
 ///
-/// Vertices are considered in their order, and again when a neighbor has moved, so that the result is a function of the
-/// graph and the resolution. Communities may fall apart into components; those of [`leiden`] do not. A resolution above 1
+/// Vertices are considered by degree, the least first, and again when a neighbor has moved, so that the result is a
+/// function of the graph and the resolution. Communities may fall apart into components; those of [`leiden`] do not. A resolution above 1
 /// gives more and smaller communities. Cost: O(n + m) for each of few levels as a rule; O(n + m) memory.
 /// # Errors
 /// [`Error::Argument`] for a directed graph, a weight that is negative or infinite, and a resolution that is not a number;
@@ -130,7 +130,7 @@ pub fn louvain(cpu: &Cpu, g: &Graph, resolution: f64) -> Result<Communities> {
 /// into parts that hang together well, and these become the vertices of the smaller graph.
 ///
 /// Every community is connected. Each of `iterations` starts with the communities of the one before; it ends earlier if
-/// modularity does not grow. Vertices are considered in their order, and of the parts that a vertex may join the one by
+/// modularity does not grow. Vertices are considered in a fixed order, and of the parts that a vertex may join the one by
 /// which modularity grows most is taken, so that the result is a function of the arguments. Cost: that of [`louvain`] and
 /// as much again for the parts, for each iteration.
 /// # Errors

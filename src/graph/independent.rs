@@ -32,7 +32,7 @@ pub fn maximal_independent_set(cpu: &Cpu, g: &Graph) -> Result<Vec<u32>> {
         let n = graph.nrows();
         let (mut covered, mut size) = (filled(n, false, "neighbors of the set")?, 0);
         let mut taken = filled(n, false, "vertices of the set")?;
-        for v in by_degree(&graph, false)? {
+        for v in by_degree(graph.row_ptr(), false)? {
             let v = v as usize;
             if !covered[v] {
                 taken[v] = true;

@@ -17,9 +17,9 @@ pub(super) fn simple(cpu: &Cpu, g: &Graph) -> Result<Arc<Pattern>> {
     })
 }
 
-/// Vertices by degree, of equal degree by number; the largest degree comes first, or the least.
-pub(super) fn by_degree(graph: &Pattern, largest_first: bool) -> Result<Vec<u32>> {
-    let (n, ptr) = (graph.nrows(), graph.row_ptr());
+/// Vertices by degree, the length of rows at `ptr`, of equal degree by number; the largest degree comes first, or the least.
+pub(super) fn by_degree(ptr: &[usize], largest_first: bool) -> Result<Vec<u32>> {
+    let n = ptr.len() - 1;
     let longest = (0..n).map(|v| ptr[v + 1] - ptr[v]).max().unwrap_or(0);
     let key = |v: usize| if largest_first { longest - (ptr[v + 1] - ptr[v]) } else { ptr[v + 1] - ptr[v] };
     let mut next = zeros(longest + 2, "numbers of vertices by degree")?;
