@@ -1,11 +1,13 @@
 //! Maximum matchings of rows and columns.
 //!
-//! A greedy matching is enlarged in phases. A phase finds the lengths of the shortest alternating paths from rows without
+//! A greedy matching is enlarged in phases; if there are many, once by one that is greedy by degrees. A phase finds the lengths of the shortest alternating paths from rows without
 //! a column by breadth-first search, then by depth-first searches along these lengths a maximal set of paths to columns
 //! without a row that share no vertex. Source: Hopcroft, Karp 1973, "An n^5/2 algorithm for maximum matchings in bipartite
-//! graphs"; Duff, Kaya, Uçar 2011, "Design, implementation, and analysis of maximum transversal algorithms" (lookahead).
+//! graphs"; Karp, Sipser 1981, "Maximum matching in sparse random graphs" (degrees); Duff, Kaya, Uçar 2011, "Design,
+//! implementation, and analysis of maximum transversal algorithms" (lookahead).
 
-use crate::par::{copied, filled, note, reserved};
+use super::simple::by_degree;
+use crate::par::{collected, copied, filled, note, reserved};
 use crate::{Cpu, Pattern, Result};
 
 /// Stands for the column of a row that has none, and for the row of a column that has none.
@@ -68,10 +70,22 @@ pub fn bipartite_matching(cpu: &Cpu, a: &Pattern) -> Result<Matching> {
     // A matching that covers a side is maximum.
     while search.found.size < nrows.min(ncols) && cpu.threads().alone("bipartite_matching", || Ok(search.phase()))? {
         phases += 1;
+        if phases == PATIENCE {
+            let by_rows = search.found.size;
+            search.start_again(cpu)?;
+            note(|| {
+                format!("bipartite_matching: {by_rows} pairs after {phases} phases, {} by degrees", search.found.size)
+            });
+        }
     }
     note(|| format!("bipartite_matching: {greedy} pairs by greed, {} after {phases} phases", search.found.size));
     Ok(search.found)
 }
+
+/// Phases after which a greedy matching by degrees is tried. It is nearly maximum, and takes as long as some phases: where
+/// pairs that are missing lie beside each other (delaunay_n16) fewer are enough, where paths are long (luxembourg_osm)
+/// there would be more than a hundred.
+const PATIENCE: usize = 10;
 
 struct Search<'a> {
     a: &'a Pattern,
@@ -105,6 +119,77 @@ impl Search<'_> {
             None => {
                 self.ahead[i] = end;
                 None
+            }
+        }
+    }
+    /// Goes on with the matching by degrees, if that is larger.
+    fn start_again(&mut self, cpu: &Cpu) -> Result<()> {
+        let before = Matching {
+            rows: copied(&self.found.rows, "a matching")?,
+            cols: copied(&self.found.cols, "a matching")?,
+            size: self.found.size,
+        };
+        self.by_degrees(cpu)?;
+        if self.found.size < before.size {
+            self.found = before;
+            self.ahead.copy_from_slice(&self.a.row_ptr()[..self.a.nrows()]);
+        }
+        Ok(())
+    }
+    /// The matching of Karp and Sipser in place of that found: a row or column that has one partner left takes it, which is
+    /// never wrong; where there is none, the next row of least degree takes the column that has the fewest rows left.
+    fn by_degrees(&mut self, cpu: &Cpu) -> Result<()> {
+        let (a, t) = (self.a, self.a.transpose(cpu.threads())?);
+        let (nrows, ncols) = a.shape();
+        self.found.rows.fill(UNMATCHED);
+        self.found.cols.fill(UNMATCHED);
+        self.found.size = 0;
+        self.ahead.copy_from_slice(&a.row_ptr()[..nrows]);
+        // Partners left, and who has come down to one.
+        let degrees =
+            |p: &Pattern| collected(p.nrows(), p.row_ptr().windows(2).map(|p| (p[1] - p[0]) as u32), "degrees");
+        let mut left = [degrees(a)?, degrees(&t)?];
+        let mut single: [Vec<u32>; 2] = [reserved(nrows, "rows")?, reserved(ncols, "columns")?];
+        for (single, left) in single.iter_mut().zip(&left) {
+            single.extend((0..left.len() as u32).filter(|&v| left[v as usize] == 1));
+        }
+        let mut order = by_degree(a.row_ptr(), false)?.into_iter();
+        loop {
+            let (i, j) = if let Some(i) = single[0].pop() {
+                let i = i as usize;
+                match self.free_column(i) {
+                    Some(j) if self.found.rows[i] == UNMATCHED => (i, j),
+                    _ => continue,
+                }
+            } else if let Some(j) = single[1].pop() {
+                let j = j as usize;
+                match t.row(j).iter().find(|&&i| self.found.rows[i as usize] == UNMATCHED) {
+                    Some(&i) if self.found.cols[j] == UNMATCHED => (i as usize, j),
+                    _ => continue,
+                }
+            } else if let Some(i) = order.next() {
+                let i = i as usize;
+                if self.found.rows[i] != UNMATCHED || left[0][i] == 0 {
+                    continue;
+                }
+                let free = a.row(i).iter().filter(|&&j| self.found.cols[j as usize] == UNMATCHED);
+                match free.min_by_key(|&&j| left[1][j as usize]) {
+                    Some(&j) => (i, j as usize),
+                    None => continue,
+                }
+            } else {
+                return Ok(());
+            };
+            self.pair(i, j);
+            let settled = [(&self.found.rows, t.row(j)), (&self.found.cols, a.row(i))];
+            for (((partners, lost), left), single) in settled.into_iter().zip(&mut left).zip(&mut single) {
+                for &v in lost {
+                    let left = &mut left[v as usize];
+                    *left -= 1;
+                    if *left == 1 && partners[v as usize] == UNMATCHED {
+                        single.push(v);
+                    }
+                }
             }
         }
     }

@@ -66,6 +66,19 @@ fn long_paths_are_found() {
     check(&pattern(n + 1, n + 1, chain), "a chain");
 }
 
+/// Rows and columns of one entry on the way, and hubs.
+#[test]
+fn matchings_of_large_patterns_are_maximum() {
+    let mut rng = Rng(4);
+    for (case, draws) in [600, 1000, 2000].into_iter().enumerate() {
+        let mut skewed = || {
+            let most = 1 + rng.below(1000);
+            rng.below(most)
+        };
+        check(&pattern(1000, 1000, (0..draws).map(|_| (skewed(), skewed()))), &format!("large case {case}"));
+    }
+}
+
 #[test]
 fn rows_that_compete_lose() {
     check(&pattern(50, 3, (0..50).flat_map(|i| (0..3).map(move |j| (i, j)))), "many rows");
