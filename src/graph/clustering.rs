@@ -6,8 +6,8 @@ use super::triangles::counts_of_simple;
 use crate::par::reserved;
 use crate::{Cpu, Result};
 
-/// `c(v) = 2 t(v) / (d(v) (d(v) − 1))`: the fraction of the pairs of neighbours of each vertex that are joined by an edge,
-/// with t(v) triangles and d(v) neighbours; 0 for a vertex of fewer than two neighbours.
+/// `c(v) = 2 t(v) / (d(v) (d(v) − 1))`: the fraction of the pairs of neighbours of each vertex that are joined by an
+/// edge, with t(v) triangles and d(v) neighbours; 0 for a vertex of fewer than two neighbours.
 ///
 /// Self-loops and weights do not count, as in networkx. Cost: that of
 /// [`triangles_per_vertex`](super::triangles_per_vertex).

@@ -14,8 +14,8 @@ pub struct Coloring {
     pub count: u32,
 }
 
-/// A coloring by the greedy algorithm: vertices by degree, the largest first and of equal degree by number, each with the
-/// least color that no neighbor has.
+/// A coloring by the greedy algorithm: vertices by degree, the largest first and of equal degree by number, each with
+/// the least color that no neighbor has.
 ///
 /// It has at most one color more than the largest degree. Directions and self-loops do not count. Cost: O(n + m) time,
 /// O(n) memory, and O(m) for a copy of a graph that is directed or has self-loops.

@@ -1,7 +1,7 @@
 //! Communities of large modularity: the methods of Louvain and Leiden.
 //!
-//! Source: Blondel, Guillaume, Lambiotte, Lefebvre 2008, "Fast unfolding of communities in large networks"; Traag, Waltman,
-//! van Eck 2019, "From Louvain to Leiden: guaranteeing well-connected communities".
+//! Source: Blondel, Guillaume, Lambiotte, Lefebvre 2008, "Fast unfolding of communities in large networks"; Traag,
+//! Waltman, van Eck 2019, "From Louvain to Leiden: guaranteeing well-connected communities".
 
 mod moving;
 mod network;
@@ -30,11 +30,12 @@ pub struct Communities {
 /// weight of the edges inside of community c, k_c the sum of the weighted degrees of its vertices, m the weight of all
 /// edges and γ = `resolution`; of a directed graph `Q = Σ_c (w_c / m − γ k_c⁺ k_c⁻ / m²)`, with degrees out and in.
 ///
-/// A self-loop counts once in w and m and twice in an undirected degree, as in networkx. Edges without weights have weight
-/// 1. A graph whose edges have no weight has modularity 0. Cost: O(n + m). The sums are in the order of the vertices.
+/// A self-loop counts once in w and m and twice in an undirected degree, as in networkx. Edges without weights have
+/// weight 1. A graph whose edges have no weight has modularity 0. Cost: O(n + m). The sums are in the order of the
+/// vertices.
 /// # Errors
-/// [`Error::Length`] if there is not one label for each vertex; [`Error::Argument`] for a label that is not below n and a
-/// resolution that is not a number; [`Error::OutOfMemory`].
+/// [`Error::Length`] if there is not one label for each vertex; [`Error::Argument`] for a label that is not below n and
+/// a resolution that is not a number; [`Error::OutOfMemory`].
 /// # Example
 /// ```
 /// use sparring::graph::{Graph, GraphKind, modularity};
@@ -84,15 +85,16 @@ pub fn modularity(cpu: &Cpu, g: &Graph, labels: &[u32], resolution: f64) -> Resu
     })
 }
 
-/// Communities by the method of Louvain: vertices move to the community of a neighbor as long as [`modularity`] grows, then
-/// communities become the vertices of a smaller graph, until none moves.
+/// Communities by the method of Louvain: vertices move to the community of a neighbor as long as [`modularity`] grows,
+/// then communities become the vertices of a smaller graph, until none moves.
 ///
 /// Vertices are considered by degree, the least first, and again when a neighbor has moved, so that the result is a
-/// function of the graph and the resolution. Communities may fall apart into components; those of [`leiden`] do not. A resolution above 1
-/// gives more and smaller communities. Cost: O(n + m) for each of few levels as a rule; O(n + m) memory.
+/// function of the graph and the resolution. Communities may fall apart into components; those of [`leiden`] do not. A
+/// resolution above 1 gives more and smaller communities. Cost: O(n + m) for each of few levels as a rule; O(n + m)
+/// memory.
 /// # Errors
-/// [`Error::Argument`] for a directed graph, a weight that is negative or infinite, and a resolution that is not a number;
-/// [`Error::OutOfMemory`]; [`Error::Cancelled`].
+/// [`Error::Argument`] for a directed graph, a weight that is negative or infinite, and a resolution that is not a
+/// number; [`Error::OutOfMemory`]; [`Error::Cancelled`].
 /// # Example
 /// ```
 /// use sparring::graph::{Graph, GraphKind, louvain};
@@ -126,13 +128,13 @@ pub fn louvain(cpu: &Cpu, g: &Graph, resolution: f64) -> Result<Communities> {
     Ok(Communities { labels, count: network.vertices(), modularity: network.modularity() })
 }
 
-/// Communities by the method of Leiden: as that of [`louvain`], but a community that vertices have moved to is split again
-/// into parts that hang together well, and these become the vertices of the smaller graph.
+/// Communities by the method of Leiden: as that of [`louvain`], but a community that vertices have moved to is split
+/// again into parts that hang together well, and these become the vertices of the smaller graph.
 ///
 /// Every community is connected. Each of `iterations` starts with the communities of the one before; it ends earlier if
-/// modularity does not grow. Vertices are considered in a fixed order, and of the parts that a vertex may join the one by
-/// which modularity grows most is taken, so that the result is a function of the arguments. Cost: that of [`louvain`] and
-/// as much again for the parts, for each iteration.
+/// modularity does not grow. Vertices are considered in a fixed order, and of the parts that a vertex may join the one
+/// by which modularity grows most is taken, so that the result is a function of the arguments. Cost: that of
+/// [`louvain`] and as much again for the parts, for each iteration.
 /// # Errors
 /// Those of [`louvain`].
 /// # Example

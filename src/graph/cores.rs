@@ -34,8 +34,8 @@ pub fn core_numbers(cpu: &Cpu, g: &Graph) -> Result<Vec<u32>> {
     cpu.threads().alone("core_numbers", || peeled(&graph))
 }
 
-/// Of a symmetric pattern without a diagonal. Vertex v is scanned once for each level up to its core number, which is at
-/// most its degree.
+/// Of a symmetric pattern without a diagonal. Vertex v is scanned once for each level up to its core number, which is
+/// at most its degree.
 fn peeled(graph: &Pattern) -> Result<Vec<u32>> {
     let (n, ptr) = (graph.nrows(), graph.row_ptr());
     let mut degrees = collected(n, (0..n).map(|v| (ptr[v + 1] - ptr[v]) as u32), "degrees")?;

@@ -1,10 +1,11 @@
 //! Maximum matchings of rows and columns.
 //!
-//! A greedy matching is enlarged in phases; if there are many, once by one that is greedy by degrees. A phase finds the lengths of the shortest alternating paths from rows without
-//! a column by breadth-first search, then by depth-first searches along these lengths a maximal set of paths to columns
-//! without a row that share no vertex. Source: Hopcroft, Karp 1973, "An n^5/2 algorithm for maximum matchings in bipartite
-//! graphs"; Karp, Sipser 1981, "Maximum matching in sparse random graphs" (degrees); Duff, Kaya, Uçar 2011, "Design,
-//! implementation, and analysis of maximum transversal algorithms" (lookahead).
+//! A greedy matching is enlarged in phases; if there are many, once by one that is greedy by degrees. A phase finds the
+//! lengths of the shortest alternating paths from rows without a column by breadth-first search, then by depth-first
+//! searches along these lengths a maximal set of paths to columns without a row that share no vertex. Source: Hopcroft,
+//! Karp 1973, "An n^5/2 algorithm for maximum matchings in bipartite graphs"; Karp, Sipser 1981, "Maximum matching in
+//! sparse random graphs" (degrees); Duff, Kaya, Uçar 2011, "Design, implementation, and analysis of maximum transversal
+//! algorithms" (lookahead).
 
 use super::simple::by_degree;
 use crate::par::{collected, copied, filled, note, reserved};
@@ -24,8 +25,8 @@ pub struct Matching {
     pub size: usize,
 }
 
-/// A maximum matching of the bipartite graph whose edges are the entries of `a`, of rows and columns: the largest set of
-/// entries of which no two are in one row or column. Its size is the structural rank of the matrix.
+/// A maximum matching of the bipartite graph whose edges are the entries of `a`, of rows and columns: the largest set
+/// of entries of which no two are in one row or column. Its size is the structural rank of the matrix.
 ///
 /// The matrix may have any shape. There may be many maximum matchings; which one is found is a function of the pattern.
 /// Cost: O(nnz √(nrows + ncols)) time, and O(nnz) for each of few phases as a rule; O(nrows + ncols) memory.
@@ -82,9 +83,9 @@ pub fn bipartite_matching(cpu: &Cpu, a: &Pattern) -> Result<Matching> {
     Ok(search.found)
 }
 
-/// Phases after which a greedy matching by degrees is tried. It is nearly maximum, and takes as long as some phases: where
-/// pairs that are missing lie beside each other (delaunay_n16) fewer are enough, where paths are long (luxembourg_osm)
-/// there would be more than a hundred.
+/// Phases after which a greedy matching by degrees is tried. It is nearly maximum, and takes as long as some phases:
+/// where pairs that are missing lie beside each other (delaunay_n16) fewer are enough, where paths are long
+/// (luxembourg_osm) there would be more than a hundred.
 const PATIENCE: usize = 10;
 
 struct Search<'a> {
@@ -136,8 +137,9 @@ impl Search<'_> {
         }
         Ok(())
     }
-    /// The matching of Karp and Sipser in place of that found: a row or column that has one partner left takes it, which is
-    /// never wrong; where there is none, the next row of least degree takes the column that has the fewest rows left.
+    /// The matching of Karp and Sipser in place of that found: a row or column that has one partner left takes it,
+    /// which is never wrong; where there is none, the next row of least degree takes the column that has the fewest
+    /// rows left.
     fn by_degrees(&mut self, cpu: &Cpu) -> Result<()> {
         let (a, t) = (self.a, self.a.transpose(cpu.threads())?);
         let (nrows, ncols) = a.shape();

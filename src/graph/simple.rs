@@ -17,7 +17,8 @@ pub(super) fn simple(cpu: &Cpu, g: &Graph) -> Result<Arc<Pattern>> {
     })
 }
 
-/// Vertices by degree, the length of rows at `ptr`, of equal degree by number; the largest degree comes first, or the least.
+/// Vertices by degree, the length of rows at `ptr`, of equal degree by number; the largest degree comes first, or the
+/// least.
 pub(super) fn by_degree(ptr: &[usize], largest_first: bool) -> Result<Vec<u32>> {
     let n = ptr.len() - 1;
     let longest = (0..n).map(|v| ptr[v + 1] - ptr[v]).max().unwrap_or(0);

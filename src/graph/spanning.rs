@@ -1,9 +1,9 @@
 //! The minimum spanning forest, by Borůvka's algorithm on few of the edges.
 //!
 //! Every vertex takes its lightest edge first. Of a graph with many more edges than trees are left, a threshold is then
-//! drawn from a sample of its weights: edges up to it join trees first, and of the heavier ones only those are looked at
-//! again whose ends are still apart. Source: Borůvka 1926, "O jistém problému minimálním"; Osipov, Sanders, Singler 2009,
-//! "The filter-Kruskal minimum spanning tree algorithm", with one filter in place of a recursion.
+//! drawn from a sample of its weights: edges up to it join trees first, and of the heavier ones only those are looked
+//! at again whose ends are still apart. Source: Borůvka 1926, "O jistém problému minimálním"; Osipov, Sanders, Singler
+//! 2009, "The filter-Kruskal minimum spanning tree algorithm", with one filter in place of a recursion.
 
 use std::ops::Range;
 
@@ -24,11 +24,10 @@ pub struct SpanningForest {
 
 /// The spanning forest of least weight: a tree for each connected component.
 ///
-/// Of edges of equal weight the one comes first that has the lesser ends (u, v), u < v, so that there is one least forest
-/// and it is found for any number of threads. All weights of a graph without weights are 1. Self-loops are in no forest.
-/// The maximum spanning forest is that of negated weights. Cost: O(n + m) time, and O(k)
-/// in at most log₂ n rounds for the k edges that are not ruled out, which halve in each round on planar graphs; O(n + k)
-/// memory.
+/// Of edges of equal weight the one comes first that has the lesser ends (u, v), u < v, so that there is one least
+/// forest and it is found for any number of threads. All weights of a graph without weights are 1. Self-loops are in no
+/// forest. The maximum spanning forest is that of negated weights. Cost: O(n + m) time, and O(k) in at most log₂ n
+/// rounds for the k edges that are not ruled out, which halve in each round on planar graphs; O(n + k) memory.
 /// # Errors
 /// [`Error::Argument`](crate::Error::Argument) for a directed graph; [`Error::OutOfMemory`](crate::Error::OutOfMemory).
 /// # Example
@@ -129,8 +128,8 @@ fn threshold(weights: &[f64], n: usize) -> Option<Key> {
     Some(*sample.select_nth_unstable(rank).1)
 }
 
-/// The lightest edge of each vertex: its weight and its other end, the vertex itself if there is none. The first of equal
-/// weight has the least ends.
+/// The lightest edge of each vertex: its weight and its other end, the vertex itself if there is none. The first of
+/// equal weight has the least ends.
 fn lightest_of_each(cpu: &Cpu, lists: Lists<'_>, blocks: &[Range<usize>]) -> Result<Vec<(Key, u32)>> {
     let n = lists.ptr.len() - 1;
     let mut lightest = filled(n, (Key::NONE, 0u32), "lightest edges")?;
@@ -204,8 +203,8 @@ fn gathered(
     Ok(all)
 }
 
-/// Disjoint sets of vertices, and the edges that have joined them. The parent of a vertex is not larger than it, and that
-/// of a root is the root.
+/// Disjoint sets of vertices, and the edges that have joined them. The parent of a vertex is not larger than it, and
+/// that of a root is the root.
 struct Trees {
     parents: Vec<u32>,
     taken: Vec<Edge>,

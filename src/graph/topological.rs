@@ -51,8 +51,8 @@ fn ordered(g: &Graph) -> Result<Vec<u32>> {
     if order.len() < n { Err(cycle(g, &waiting)?) } else { Ok(order) }
 }
 
-/// The error that names the least vertex of a cycle. Every vertex that waits has a predecessor that waits: the walk back
-/// from any of them ends in a cycle.
+/// The error that names the least vertex of a cycle. Every vertex that waits has a predecessor that waits: the walk
+/// back from any of them ends in a cycle.
 fn cycle(g: &Graph, waiting: &[u32]) -> Result<Error> {
     let n = waiting.len();
     let mut before = filled(n, u32::MAX, "predecessors")?;

@@ -1,9 +1,9 @@
 //! Trusses, by peeling edges of few triangles.
 //!
-//! Level s removes edges in s triangles until all that are left are in more. A removed edge takes its triangles with it:
-//! they are found in the row of one end, the other end's row being marked or searched, until there are as many as the edge
-//! is still in. Source: Cohen 2008, "Trusses: cohesive subgraphs for social network analysis"; Wang, Cheng 2012, "Truss
-//! decomposition in massive networks".
+//! Level s removes edges in s triangles until all that are left are in more. A removed edge takes its triangles with
+//! it: they are found in the row of one end, the other end's row being marked or searched, until there are as many as
+//! the edge is still in. Source: Cohen 2008, "Trusses: cohesive subgraphs for social network analysis"; Wang, Cheng
+//! 2012, "Truss decomposition in massive networks".
 
 use super::Graph;
 use super::simple::simple;
@@ -64,8 +64,8 @@ pub fn k_truss(cpu: &Cpu, g: &Graph, k: u32) -> Result<Vec<(u32, u32)>> {
 /// The truss number of each edge: the largest k for which the edge is in the [`k_truss`], 2 for an edge that is in no
 /// triangle.
 ///
-/// Directions and self-loops do not count. Cost: that of [`triangles_per_edge`](super::triangles_per_edge), O(d(u) + d(v))
-/// at most for each edge that is in a triangle, and O(1) for each level up to its number; O(n + m) memory.
+/// Directions and self-loops do not count. Cost: that of [`triangles_per_edge`](super::triangles_per_edge), O(d(u) +
+/// d(v)) at most for each edge that is in a triangle, and O(1) for each level up to its number; O(n + m) memory.
 /// # Errors
 /// Those of [`k_truss`].
 /// # Example

@@ -158,8 +158,8 @@ pub fn undirected() -> Vec<Sample> {
     samples().into_iter().filter(|s| !s.is_directed()).collect()
 }
 
-/// A graph that is large enough for work to be split among threads: R-MAT (Chakrabarti, Zhan, Faloutsos 2004) with a few
-/// hubs, of 2^scale vertices.
+/// A graph that is large enough for work to be split among threads: R-MAT (Chakrabarti, Zhan, Faloutsos 2004) with a
+/// few hubs, of 2^scale vertices.
 pub fn large(scale: u32, degree: usize, kind: GraphKind, seed: u64) -> Sample {
     let (n, mut rng) = (1usize << scale, Rng(seed));
     let edges: Vec<_> = (0..n * degree)

@@ -9,7 +9,8 @@ use crate::{Error, Result};
 /// The rounding of sums of weights, with room to spare.
 const GAIN: f64 = 1e-12;
 
-/// An undirected graph, both directions of each edge. Self-loops may be listed and count in `inside` and `degrees` alone.
+/// An undirected graph, both directions of each edge. Self-loops may be listed and count in `inside` and `degrees`
+/// alone.
 pub(super) struct Network<'a> {
     pub(super) ptr: Cow<'a, [usize]>,
     pub(super) ends: Cow<'a, [u32]>,

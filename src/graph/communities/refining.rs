@@ -4,8 +4,8 @@ use super::network::Network;
 use crate::Result;
 use crate::par::{collected, filled, reserved};
 
-/// Splits the communities `labels`: every vertex starts as a part of its own, and one that is still alone joins the part
-/// of its community by which modularity grows most, if both hang together well with the rest of the community.
+/// Splits the communities `labels`: every vertex starts as a part of its own, and one that is still alone joins the
+/// part of its community by which modularity grows most, if both hang together well with the rest of the community.
 pub(super) fn refined(network: &Network<'_>, labels: &[u32]) -> Result<Vec<u32>> {
     let n = network.vertices();
     let mut totals = filled(n, 0.0, "degrees of communities")?;
