@@ -248,6 +248,17 @@ fn cores_and_clustering() {
 }
 
 #[test]
+fn trusses() {
+    each("truss", 100, |cpu, g| {
+        let found = graph::truss_numbers(cpu, &g.bare(cpu)).unwrap();
+        // The file has self-loops as well, with 0.
+        let known = g.edges.iter().zip(g.numbers("truss").unwrap()).filter(|(e, _)| e.0 != e.1);
+        let known: Vec<_> = known.map(|(e, k)| ((e.0, e.1), k as u32)).collect();
+        assert_eq!(found.edges.into_iter().zip(found.numbers).collect::<Vec<_>>(), known, "graph {}", g.number);
+    });
+}
+
+#[test]
 fn forests_and_matchings() {
     each("forest", 100, |cpu, g| {
         let found = graph::minimum_spanning_forest(cpu, &g.graph(cpu)).unwrap();

@@ -5,9 +5,9 @@ use serde_json::{Map, Value, json};
 use sparring::graph::{
     Graph, GraphKind, Iteration, PageRankOptions, TriangleMethod, UNREACHED, betweenness_centrality, bfs,
     bipartite_matching, closeness_centrality, connected_components, core_numbers, dependencies, eigenvector_centrality,
-    greedy_coloring, harmonic_centrality, hits, katz_centrality, label_propagation, leiden, local_clustering, louvain,
-    maximal_independent_set, minimum_spanning_forest, modularity, pagerank, sssp, strongly_connected_components,
-    topological_order, triangles,
+    greedy_coloring, harmonic_centrality, hits, k_truss, katz_centrality, label_propagation, leiden, local_clustering,
+    louvain, maximal_independent_set, minimum_spanning_forest, modularity, pagerank, sssp,
+    strongly_connected_components, topological_order, triangles,
 };
 use sparring::{Cpu, Csr, Error};
 use sparring_generate::graphs::weight;
@@ -111,6 +111,8 @@ fn communities(cpu: &Cpu, g: &Graph, labels: &[u32]) -> Found {
     vec![("modularity", quality), ("communities", of.len() as f64)]
 }
 
+/// Of the truss: every edge of it is in two triangles or more.
+const TRUSS: u32 = 4;
 /// Sweeps of label propagation, as in LDBC Graphalytics.
 const SWEEPS: usize = 10;
 /// Rounds of Leiden's method, as igraph's unless told otherwise.
@@ -142,6 +144,9 @@ const ALGORITHMS: &[Algorithm] = &[
     Algorithm { name: "harmonic", form: Form::Given, run: |cpu, g, _| later(harmonic_centrality(cpu, g), |x| sum(&x)) },
     Algorithm { name: "closeness", form: Form::Undirected, run: |cpu, g, _| {
         later(closeness_centrality(cpu, g), |x| sum(&x))
+    } },
+    Algorithm { name: "ktruss", form: Form::Undirected, run: |cpu, g, _| {
+        later(k_truss(cpu, g, TRUSS), |x| vec![("edges", x.len() as f64)])
     } },
     Algorithm { name: "kcore", form: Form::Undirected, run: |cpu, g, _| {
         later(core_numbers(cpu, g), |x| vec![("sum", x.into_iter().map(f64::from).sum())])
