@@ -1,7 +1,7 @@
 //! Communities drawn: who of a karate club sided with whom before it split, by the method of Leiden.
 //!
-//! Communities are parts of a graph with more edges inside of them than chance would give, which is what modularity counts.
-//! Vertices are laid out on a circle for each community, and edges between communities are grey.
+//! Communities are parts of a graph with more edges inside of them than chance would give, which is what modularity
+//! counts. Vertices are laid out on a circle for each community, and edges between communities are grey.
 //!
 //! ```sh
 //! cargo run --release --example communities -- communities.svg

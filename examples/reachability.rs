@@ -1,9 +1,9 @@
 //! An index that answers "does a path lead from s to t?" by one operation of words, over a semiring of one's own.
 //!
-//! 64 vertices of many edges are landmarks. The set of those that a vertex reaches is a word with a bit for each, and so is
-//! the set of those that reach it. Along an edge a set is passed on as it is, and sets are joined by `or`: the semiring
-//! (or, second), one line below. If the two words of s and t have a landmark in common, a path leads through it; else
-//! most pairs have none, and a search tells.
+//! 64 vertices of many edges are landmarks. The set of those that a vertex reaches is a word with a bit for each, and
+//! so is the set of those that reach it. Along an edge a set is passed on as it is, and sets are joined by `or`: the
+//! semiring (or, second), one line below. If the two words of s and t have a landmark in common, a path leads through
+//! it; else most pairs have none, and a search tells.
 //!
 //! ```sh
 //! cargo run --release --example reachability

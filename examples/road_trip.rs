@@ -1,7 +1,7 @@
 //! A road trip: the shortest way from Lisbon to Vienna, and how far every town is from there.
 //!
-//! Edges are roads with their length in kilometres, one for both directions. The search keeps the town before each one, so
-//! the way is read backwards from its end.
+//! Edges are roads with their length in kilometres, one for both directions. The search keeps the town before each one,
+//! so the way is read backwards from its end.
 //!
 //! ```sh
 //! cargo run --release --example road_trip

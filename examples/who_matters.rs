@@ -1,8 +1,8 @@
 //! Who matters in a network: five answers for the votes by which Wikipedia's administrators were elected.
 //!
-//! An edge leads from who votes to who is voted on. The number of votes is the simplest score; PageRank weighs a vote by the
-//! rank of who casts it, and authorities by how many good ones else they voted on. Betweenness says who connects parts of the
-//! network, hubs who votes on many of those that matter.
+//! An edge leads from who votes to who is voted on. The number of votes is the simplest score; PageRank weighs a vote
+//! by the rank of who casts it, and authorities by how many good ones else they voted on. Betweenness says who connects
+//! parts of the network, hubs who votes on many of those that matter.
 //!
 //! ```sh
 //! cargo run --release --example who_matters

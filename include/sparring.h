@@ -690,7 +690,8 @@ typedef struct {
   double tolerance;
   /// Steps after which it is SPARRING_ARGUMENT not to have come so far.
   uint32_t max_iterations;
-  /// 1: what vertices without edges outwards pass on is lost, as in the GAP benchmark. 0: it goes where the rest goes.
+  /// 1: what vertices without edges outwards pass on is lost, as in the GAP benchmark. 0: it goes where the rest
+  /// goes.
   uint32_t drop_dangling;
   /// Where the rest of the ranks goes: a number for each vertex, in proportion; NULL: to all alike.
   const double *personalization;
@@ -2040,8 +2041,8 @@ SparringStatus sparring_triangles_per_edge(const SparringDevice *device,
 
 /// The graph under the square matrix `a`, whose entries are edges, stored zeros too. `kind` is a SparringGraphKind; if
 /// `weighted` is not 0, values are weights of edges, as doubles: complex numbers and integers that no double holds are
-/// refused, and so is an undirected edge whose two directions differ. `*graph` gets the handle, NULL on failure. Free it
-/// with sparring_graph_free; it does not need `a` any more.
+/// refused, and so is an undirected edge whose two directions differ. `*graph` gets the handle, NULL on failure. Free
+/// it with sparring_graph_free; it does not need `a` any more.
 SparringStatus sparring_graph_new(const SparringDevice *device,
                                   const SparringMatrix *a,
                                   uint32_t kind,
@@ -2059,9 +2060,9 @@ SparringStatus sparring_graph_info(const SparringGraph *graph, SparringGraphInfo
 SparringStatus sparring_graph_prepare(const SparringDevice *device,
                                       const SparringGraph *graph);
 
-/// A breadth-first search from the vertex `source`: `levels` gets the least number of edges to each vertex, `parents` the
-/// least vertex before it, a level nearer, `source` its own parent; UINT32_MAX where no path leads. Either may be NULL;
-/// both have room for `capacity` numbers, of which each vertex takes one.
+/// A breadth-first search from the vertex `source`: `levels` gets the least number of edges to each vertex, `parents`
+/// the least vertex before it, a level nearer, `source` its own parent; UINT32_MAX where no path leads. Either may be
+/// NULL; both have room for `capacity` numbers, of which each vertex takes one.
 SparringStatus sparring_graph_bfs(const SparringDevice *device,
                                   const SparringGraph *graph,
                                   uint64_t source,
@@ -2070,9 +2071,9 @@ SparringStatus sparring_graph_bfs(const SparringDevice *device,
                                   uint64_t capacity);
 
 /// Shortest paths from the vertex `source`: `distances` gets the least sum of weights to each vertex, infinite where no
-/// path leads, `parents` the vertex before it on such a path, UINT32_MAX where there is none. `parents` may be NULL; both
-/// have room for `capacity` numbers. A graph without weights has 1 for each edge. Negative weights are SPARRING_ARGUMENT
-/// unless `negative` is not 0; then a cycle of negative length is.
+/// path leads, `parents` the vertex before it on such a path, UINT32_MAX where there is none. `parents` may be NULL;
+/// both have room for `capacity` numbers. A graph without weights has 1 for each edge. Negative weights are
+/// SPARRING_ARGUMENT unless `negative` is not 0; then a cycle of negative length is.
 SparringStatus sparring_graph_sssp(const SparringDevice *device,
                                    const SparringGraph *graph,
                                    uint64_t source,
@@ -2089,9 +2090,9 @@ SparringStatus sparring_graph_components(const SparringDevice *device,
                                          uint32_t *labels,
                                          uint64_t capacity);
 
-/// PageRank: `ranks` has room for `capacity` numbers and gets one for each vertex; they add up to 1 unless dangling ranks
-/// are dropped. `options` may be NULL: a damping of 0.85, a tolerance of 1e-6 and 100 steps. `iterations` and `change`,
-/// the steps taken and by how much the last changed the ranks, may be NULL.
+/// PageRank: `ranks` has room for `capacity` numbers and gets one for each vertex; they add up to 1 unless dangling
+/// ranks are dropped. `options` may be NULL: a damping of 0.85, a tolerance of 1e-6 and 100 steps. `iterations` and
+/// `change`, the steps taken and by how much the last changed the ranks, may be NULL.
 SparringStatus sparring_graph_pagerank(const SparringDevice *device,
                                        const SparringGraph *graph,
                                        const SparringPageRankOptions *options,
@@ -2102,8 +2103,8 @@ SparringStatus sparring_graph_pagerank(const SparringDevice *device,
 
 /// Betweenness: of all shortest paths between two others the part that goes through each vertex, of an undirected graph
 /// each pair once; divided by the number of pairs if `normalized` is not 0. From all vertices if `samples` is 0, else
-/// estimated from so many sources, drawn by `seed`. By weights if the graph has them, which must be positive. `scores` has
-/// room for `capacity` numbers.
+/// estimated from so many sources, drawn by `seed`. By weights if the graph has them, which must be positive. `scores`
+/// has room for `capacity` numbers.
 SparringStatus sparring_graph_betweenness(const SparringDevice *device,
                                           const SparringGraph *graph,
                                           uint64_t samples,
@@ -2112,8 +2113,8 @@ SparringStatus sparring_graph_betweenness(const SparringDevice *device,
                                           double *scores,
                                           uint64_t capacity);
 
-/// What `count` sources depend on each vertex: the sum over the shortest paths from them to all others. `scores` has room
-/// for `capacity` numbers.
+/// What `count` sources depend on each vertex: the sum over the shortest paths from them to all others. `scores` has
+/// room for `capacity` numbers.
 SparringStatus sparring_graph_dependencies(const SparringDevice *device,
                                            const SparringGraph *graph,
                                            const uint64_t *sources,
@@ -2121,18 +2122,18 @@ SparringStatus sparring_graph_dependencies(const SparringDevice *device,
                                            double *scores,
                                            uint64_t capacity);
 
-/// Closeness of each vertex, from the distances of those that lead to it (Wasserman and Faust's, for graphs that are not
-/// connected); if `harmonic` is not 0, the sum of 1/distance. By weights if the graph has them. `scores` has room for
-/// `capacity` numbers.
+/// Closeness of each vertex, from the distances of those that lead to it (Wasserman and Faust's, for graphs that are
+/// not connected); if `harmonic` is not 0, the sum of 1/distance. By weights if the graph has them. `scores` has room
+/// for `capacity` numbers.
 SparringStatus sparring_graph_closeness(const SparringDevice *device,
                                         const SparringGraph *graph,
                                         uint32_t harmonic,
                                         double *scores,
                                         uint64_t capacity);
 
-/// The eigenvector of the transposed adjacency matrix of the largest eigenvalue, of length 1, by steps until one changes
-/// it by less than `tolerance` in all, or SPARRING_ARGUMENT after `max_iterations`. `scores` has room for `capacity`
-/// numbers.
+/// The eigenvector of the transposed adjacency matrix of the largest eigenvalue, of length 1, by steps until one
+/// changes it by less than `tolerance` in all, or SPARRING_ARGUMENT after `max_iterations`. `scores` has room for
+/// `capacity` numbers.
 SparringStatus sparring_graph_eigenvector(const SparringDevice *device,
                                           const SparringGraph *graph,
                                           double tolerance,
@@ -2161,8 +2162,8 @@ SparringStatus sparring_graph_hits(const SparringDevice *device,
                                    double *authorities,
                                    uint64_t capacity);
 
-/// The core number of each vertex, the largest k for which it is in a subgraph of degrees from k on; of a directed graph
-/// that of the undirected graph under it. `numbers` has room for `capacity`.
+/// The core number of each vertex, the largest k for which it is in a subgraph of degrees from k on; of a directed
+/// graph that of the undirected graph under it. `numbers` has room for `capacity`.
 SparringStatus sparring_graph_core_numbers(const SparringDevice *device,
                                            const SparringGraph *graph,
                                            uint32_t *numbers,
@@ -2178,8 +2179,8 @@ SparringStatus sparring_graph_clustering(const SparringDevice *device,
                                          double *average,
                                          double *transitivity);
 
-/// A maximal independent set: `vertices`, with room for `capacity`, gets its `*count` vertices in increasing order; `count`
-/// may be NULL. If there is room for fewer than the graph has vertices, SPARRING_LENGTH.
+/// A maximal independent set: `vertices`, with room for `capacity`, gets its `*count` vertices in increasing order;
+/// `count` may be NULL. If there is room for fewer than the graph has vertices, SPARRING_LENGTH.
 SparringStatus sparring_graph_independent_set(const SparringDevice *device,
                                               const SparringGraph *graph,
                                               uint32_t *vertices,
@@ -2204,9 +2205,9 @@ SparringStatus sparring_graph_label_propagation(const SparringDevice *device,
                                                 uint64_t capacity,
                                                 uint64_t *taken);
 
-/// The minimum spanning forest of an undirected graph, by weights if it has them: `sources` and `targets`, each with room
-/// for `capacity` and at least as many as there are vertices, get the ends of its `*count` edges, and `*weight` the sum
-/// of their weights. `weight` may be NULL.
+/// The minimum spanning forest of an undirected graph, by weights if it has them: `sources` and `targets`, each with
+/// room for `capacity` and at least as many as there are vertices, get the ends of its `*count` edges, and `*weight`
+/// the sum of their weights. `weight` may be NULL.
 SparringStatus sparring_graph_spanning_forest(const SparringDevice *device,
                                               const SparringGraph *graph,
                                               uint32_t *sources,
@@ -2215,25 +2216,27 @@ SparringStatus sparring_graph_spanning_forest(const SparringDevice *device,
                                               uint64_t *count,
                                               double *weight);
 
-/// A maximum matching of the rows and columns of the adjacency matrix: `partners` gets for each row the column that it is
-/// matched with, UINT32_MAX for none, and has room for `capacity`; `*count` gets the number of pairs and may be NULL.
+/// A maximum matching of the rows and columns of the adjacency matrix: `partners` gets for each row the column that it
+/// is matched with, UINT32_MAX for none, and has room for `capacity`; `*count` gets the number of pairs and may be
+/// NULL.
 SparringStatus sparring_graph_matching(const SparringDevice *device,
                                        const SparringGraph *graph,
                                        uint32_t *partners,
                                        uint64_t capacity,
                                        uint64_t *count);
 
-/// The vertices of a directed graph without cycles in an order in which every edge leads forwards, the least vertex first
-/// where several could be: `order` has room for `capacity`. A cycle is SPARRING_ARGUMENT, and a vertex on it is named.
+/// The vertices of a directed graph without cycles in an order in which every edge leads forwards, the least vertex
+/// first where several could be: `order` has room for `capacity`. A cycle is SPARRING_ARGUMENT, and a vertex on it is
+/// named.
 SparringStatus sparring_graph_topological_order(const SparringDevice *device,
                                                 const SparringGraph *graph,
                                                 uint32_t *order,
                                                 uint64_t capacity);
 
-/// Communities of an undirected graph, by weights if it has them: `labels`, with room for `capacity`, gets for each vertex
-/// the number of its community, numbered by their least vertices, `*count` how many there are, and `*modularity` theirs;
-/// both may be NULL. By Leiden's method in at most `iterations` rounds (2, say), whose communities hang together, or by
-/// Louvain's if `iterations` is 0. The higher the `resolution` (usually 1), the smaller they are.
+/// Communities of an undirected graph, by weights if it has them: `labels`, with room for `capacity`, gets for each
+/// vertex the number of its community, numbered by their least vertices, `*count` how many there are, and `*modularity`
+/// theirs; both may be NULL. By Leiden's method in at most `iterations` rounds (2, say), whose communities hang
+/// together, or by Louvain's if `iterations` is 0. The higher the `resolution` (usually 1), the smaller they are.
 SparringStatus sparring_graph_communities(const SparringDevice *device,
                                           const SparringGraph *graph,
                                           double resolution,

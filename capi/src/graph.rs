@@ -65,7 +65,8 @@ pub struct SparringPageRankOptions {
     pub tolerance: f64,
     /// Steps after which it is SPARRING_ARGUMENT not to have come so far.
     pub max_iterations: u32,
-    /// 1: what vertices without edges outwards pass on is lost, as in the GAP benchmark. 0: it goes where the rest goes.
+    /// 1: what vertices without edges outwards pass on is lost, as in the GAP benchmark. 0: it goes where the rest
+    /// goes.
     pub drop_dangling: u32,
     /// Where the rest of the ranks goes: a number for each vertex, in proportion; NULL: to all alike.
     pub personalization: *const f64,
@@ -81,8 +82,8 @@ pub(crate) fn processor(device: &SparringDevice) -> Fallible<&Cpu> {
 
 /// The graph under the square matrix `a`, whose entries are edges, stored zeros too. `kind` is a SparringGraphKind; if
 /// `weighted` is not 0, values are weights of edges, as doubles: complex numbers and integers that no double holds are
-/// refused, and so is an undirected edge whose two directions differ. `*graph` gets the handle, NULL on failure. Free it
-/// with sparring_graph_free; it does not need `a` any more.
+/// refused, and so is an undirected edge whose two directions differ. `*graph` gets the handle, NULL on failure. Free
+/// it with sparring_graph_free; it does not need `a` any more.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_graph_new(
     device: *const SparringDevice,
@@ -146,9 +147,9 @@ pub extern "C" fn sparring_graph_prepare(device: *const SparringDevice, graph: *
     })
 }
 
-/// A breadth-first search from the vertex `source`: `levels` gets the least number of edges to each vertex, `parents` the
-/// least vertex before it, a level nearer, `source` its own parent; UINT32_MAX where no path leads. Either may be NULL;
-/// both have room for `capacity` numbers, of which each vertex takes one.
+/// A breadth-first search from the vertex `source`: `levels` gets the least number of edges to each vertex, `parents`
+/// the least vertex before it, a level nearer, `source` its own parent; UINT32_MAX where no path leads. Either may be
+/// NULL; both have room for `capacity` numbers, of which each vertex takes one.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_graph_bfs(
     device: *const SparringDevice,
@@ -175,9 +176,9 @@ pub unsafe extern "C" fn sparring_graph_bfs(
 }
 
 /// Shortest paths from the vertex `source`: `distances` gets the least sum of weights to each vertex, infinite where no
-/// path leads, `parents` the vertex before it on such a path, UINT32_MAX where there is none. `parents` may be NULL; both
-/// have room for `capacity` numbers. A graph without weights has 1 for each edge. Negative weights are SPARRING_ARGUMENT
-/// unless `negative` is not 0; then a cycle of negative length is.
+/// path leads, `parents` the vertex before it on such a path, UINT32_MAX where there is none. `parents` may be NULL;
+/// both have room for `capacity` numbers. A graph without weights has 1 for each edge. Negative weights are
+/// SPARRING_ARGUMENT unless `negative` is not 0; then a cycle of negative length is.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_graph_sssp(
     device: *const SparringDevice,
@@ -225,9 +226,9 @@ pub unsafe extern "C" fn sparring_graph_components(
     })
 }
 
-/// PageRank: `ranks` has room for `capacity` numbers and gets one for each vertex; they add up to 1 unless dangling ranks
-/// are dropped. `options` may be NULL: a damping of 0.85, a tolerance of 1e-6 and 100 steps. `iterations` and `change`,
-/// the steps taken and by how much the last changed the ranks, may be NULL.
+/// PageRank: `ranks` has room for `capacity` numbers and gets one for each vertex; they add up to 1 unless dangling
+/// ranks are dropped. `options` may be NULL: a damping of 0.85, a tolerance of 1e-6 and 100 steps. `iterations` and
+/// `change`, the steps taken and by how much the last changed the ranks, may be NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_graph_pagerank(
     device: *const SparringDevice,
@@ -291,8 +292,8 @@ unsafe fn scored(
 
 /// Betweenness: of all shortest paths between two others the part that goes through each vertex, of an undirected graph
 /// each pair once; divided by the number of pairs if `normalized` is not 0. From all vertices if `samples` is 0, else
-/// estimated from so many sources, drawn by `seed`. By weights if the graph has them, which must be positive. `scores` has
-/// room for `capacity` numbers.
+/// estimated from so many sources, drawn by `seed`. By weights if the graph has them, which must be positive. `scores`
+/// has room for `capacity` numbers.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_graph_betweenness(
     device: *const SparringDevice,
@@ -315,8 +316,8 @@ pub unsafe extern "C" fn sparring_graph_betweenness(
     })
 }
 
-/// What `count` sources depend on each vertex: the sum over the shortest paths from them to all others. `scores` has room
-/// for `capacity` numbers.
+/// What `count` sources depend on each vertex: the sum over the shortest paths from them to all others. `scores` has
+/// room for `capacity` numbers.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_graph_dependencies(
     device: *const SparringDevice,
@@ -336,9 +337,9 @@ pub unsafe extern "C" fn sparring_graph_dependencies(
     })
 }
 
-/// Closeness of each vertex, from the distances of those that lead to it (Wasserman and Faust's, for graphs that are not
-/// connected); if `harmonic` is not 0, the sum of 1/distance. By weights if the graph has them. `scores` has room for
-/// `capacity` numbers.
+/// Closeness of each vertex, from the distances of those that lead to it (Wasserman and Faust's, for graphs that are
+/// not connected); if `harmonic` is not 0, the sum of 1/distance. By weights if the graph has them. `scores` has room
+/// for `capacity` numbers.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_graph_closeness(
     device: *const SparringDevice,
@@ -354,9 +355,9 @@ pub unsafe extern "C" fn sparring_graph_closeness(
     })
 }
 
-/// The eigenvector of the transposed adjacency matrix of the largest eigenvalue, of length 1, by steps until one changes
-/// it by less than `tolerance` in all, or SPARRING_ARGUMENT after `max_iterations`. `scores` has room for `capacity`
-/// numbers.
+/// The eigenvector of the transposed adjacency matrix of the largest eigenvalue, of length 1, by steps until one
+/// changes it by less than `tolerance` in all, or SPARRING_ARGUMENT after `max_iterations`. `scores` has room for
+/// `capacity` numbers.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_graph_eigenvector(
     device: *const SparringDevice,

@@ -11,8 +11,8 @@ use crate::handle::handle;
 use crate::memory::{fits, output, output_as, size};
 use crate::status::SparringStatus;
 
-/// The core number of each vertex, the largest k for which it is in a subgraph of degrees from k on; of a directed graph
-/// that of the undirected graph under it. `numbers` has room for `capacity`.
+/// The core number of each vertex, the largest k for which it is in a subgraph of degrees from k on; of a directed
+/// graph that of the undirected graph under it. `numbers` has room for `capacity`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_graph_core_numbers(
     device: *const SparringDevice,
@@ -60,8 +60,8 @@ pub unsafe extern "C" fn sparring_graph_clustering(
     })
 }
 
-/// A maximal independent set: `vertices`, with room for `capacity`, gets its `*count` vertices in increasing order; `count`
-/// may be NULL. If there is room for fewer than the graph has vertices, SPARRING_LENGTH.
+/// A maximal independent set: `vertices`, with room for `capacity`, gets its `*count` vertices in increasing order;
+/// `count` may be NULL. If there is room for fewer than the graph has vertices, SPARRING_LENGTH.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_graph_independent_set(
     device: *const SparringDevice,
@@ -128,9 +128,9 @@ pub unsafe extern "C" fn sparring_graph_label_propagation(
     })
 }
 
-/// The minimum spanning forest of an undirected graph, by weights if it has them: `sources` and `targets`, each with room
-/// for `capacity` and at least as many as there are vertices, get the ends of its `*count` edges, and `*weight` the sum
-/// of their weights. `weight` may be NULL.
+/// The minimum spanning forest of an undirected graph, by weights if it has them: `sources` and `targets`, each with
+/// room for `capacity` and at least as many as there are vertices, get the ends of its `*count` edges, and `*weight`
+/// the sum of their weights. `weight` may be NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_graph_spanning_forest(
     device: *const SparringDevice,
@@ -155,8 +155,9 @@ pub unsafe extern "C" fn sparring_graph_spanning_forest(
     })
 }
 
-/// A maximum matching of the rows and columns of the adjacency matrix: `partners` gets for each row the column that it is
-/// matched with, UINT32_MAX for none, and has room for `capacity`; `*count` gets the number of pairs and may be NULL.
+/// A maximum matching of the rows and columns of the adjacency matrix: `partners` gets for each row the column that it
+/// is matched with, UINT32_MAX for none, and has room for `capacity`; `*count` gets the number of pairs and may be
+/// NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_graph_matching(
     device: *const SparringDevice,
@@ -177,8 +178,9 @@ pub unsafe extern "C" fn sparring_graph_matching(
     })
 }
 
-/// The vertices of a directed graph without cycles in an order in which every edge leads forwards, the least vertex first
-/// where several could be: `order` has room for `capacity`. A cycle is SPARRING_ARGUMENT, and a vertex on it is named.
+/// The vertices of a directed graph without cycles in an order in which every edge leads forwards, the least vertex
+/// first where several could be: `order` has room for `capacity`. A cycle is SPARRING_ARGUMENT, and a vertex on it is
+/// named.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_graph_topological_order(
     device: *const SparringDevice,
@@ -195,10 +197,10 @@ pub unsafe extern "C" fn sparring_graph_topological_order(
     })
 }
 
-/// Communities of an undirected graph, by weights if it has them: `labels`, with room for `capacity`, gets for each vertex
-/// the number of its community, numbered by their least vertices, `*count` how many there are, and `*modularity` theirs;
-/// both may be NULL. By Leiden's method in at most `iterations` rounds (2, say), whose communities hang together, or by
-/// Louvain's if `iterations` is 0. The higher the `resolution` (usually 1), the smaller they are.
+/// Communities of an undirected graph, by weights if it has them: `labels`, with room for `capacity`, gets for each
+/// vertex the number of its community, numbered by their least vertices, `*count` how many there are, and `*modularity`
+/// theirs; both may be NULL. By Leiden's method in at most `iterations` rounds (2, say), whose communities hang
+/// together, or by Louvain's if `iterations` is 0. The higher the `resolution` (usually 1), the smaller they are.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_graph_communities(
     device: *const SparringDevice,

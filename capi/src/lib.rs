@@ -11,7 +11,8 @@
 //! - [`operation`]: C⟨M⟩ ⊙= T, the one function behind the doors of [`operations`], [`assign`] and [`parts`];
 //! - [`device`], [`explain`], [`matrix`], [`vector`], [`scalar`], [`arrays`], [`foreign`], [`matrix_market`],
 //!   [`files`], [`serialize`], [`semirings`], [`operators`], [`functions`], [`mxm`], [`mxm_with`], [`dense`],
-//!   [`triangles`], [`graph`], [`graph_structure`], [`distances`], [`mod@index`], [`tensor`], [`mttkrp`], [`cp`], [`einsum`]: the functions.
+//!   [`triangles`], [`graph`], [`graph_structure`], [`distances`], [`mod@index`], [`tensor`], [`mttkrp`], [`cp`],
+//!   [`einsum`]: the functions.
 
 #![allow(
     clippy::missing_safety_doc,

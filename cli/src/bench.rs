@@ -1,5 +1,5 @@
-//! `sparring bench [spgemm|triangles|distance|mttkrp|contract|read|mxv|…|write|graph|bfs|…]`: medians and minima on generated
-//! cases or files, with checksums.
+//! `sparring bench [spgemm|triangles|distance|mttkrp|contract|read|mxv|…|write|graph|bfs|…]`: medians and minima on
+//! generated cases or files, with checksums.
 
 mod case;
 mod contract;

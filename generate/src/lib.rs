@@ -10,7 +10,8 @@
 //! | [`gen_py`] | `mix(seed·G + (counter + 1)·K)` | a hash of its position in row order |
 //! | [`bench_tensor`] | those of numpy's generator PCG64 | drawn in the order of the entries |
 //!
-//! [`graphs`] has graphs of the first family's hash, whose values are weights of edges. [`bench_contract`] has dense arrays of that generator's numbers.
+//! [`graphs`] has graphs of the first family's hash, whose values are weights of edges. [`bench_contract`] has dense
+//! arrays of that generator's numbers.
 //!
 //! [`case`], [`matrix`] and [`tensor`] find them by name; [`fingerprint`], [`tensor_fingerprint`], [`checks`] and
 //! [`expected`] compare them and their products with what other programs have.

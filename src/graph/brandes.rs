@@ -41,8 +41,8 @@ pub fn betweenness_centrality(cpu: &Cpu, g: &Graph, normalized: bool) -> Result<
     Ok(found)
 }
 
-/// An estimate of [`betweenness_centrality`] from `samples` sources, drawn without repetition by `seed`: n/samples times
-/// their sum.
+/// An estimate of [`betweenness_centrality`] from `samples` sources, drawn without repetition by `seed`: n/samples
+/// times their sum.
 ///
 /// The same sources on every machine. Cost: that of `samples` searches.
 /// # Errors

@@ -1,9 +1,10 @@
 //! Connected components by links between trees, most of the largest component left out (Afforest).
 //!
 //! Each vertex points at a smaller one, or at itself: a forest whose trees are parts of components. The first two
-//! neighbours of every vertex are linked; then the largest tree of a sample is taken to be most of the largest component,
-//! and only vertices outside it look at the rest of their neighbours. A root is always the least vertex of its tree.
-//! Source: Sutton, Ben-Nun, Barak 2018, "Optimizing Parallel Graph Connectivity Computation via Subgraph Sampling".
+//! neighbours of every vertex are linked; then the largest tree of a sample is taken to be most of the largest
+//! component, and only vertices outside it look at the rest of their neighbours. A root is always the least vertex of
+//! its tree. Source: Sutton, Ben-Nun, Barak 2018, "Optimizing Parallel Graph Connectivity Computation via Subgraph
+//! Sampling".
 
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 

@@ -16,8 +16,8 @@ const TOGETHER: usize = 64;
 /// Levels of breadth-first searches from several sources: those of source k are `levels[k·n..(k + 1)·n]`, as
 /// [`bfs`](super::bfs) has them.
 ///
-/// Cost: O(⌈sources/64⌉ (n + m) levels) time at worst, and one pass of all 64 where their levels meet; 4n bytes for each
-/// source. Batches of 64 sources are shared among the threads.
+/// Cost: O(⌈sources/64⌉ (n + m) levels) time at worst, and one pass of all 64 where their levels meet; 4n bytes for
+/// each source. Batches of 64 sources are shared among the threads.
 /// # Errors
 /// [`Error::Argument`](crate::Error::Argument) naming a source that is no vertex;
 /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).

@@ -1,5 +1,5 @@
-//! Graph algorithms: on a [`Graph`], with kernels of their own, and on adjacency matrices, written with the operations of
-//! any [`Backend`](crate::Backend).
+//! Graph algorithms: on a [`Graph`], with kernels of their own, and on adjacency matrices, written with the operations
+//! of any [`Backend`](crate::backend::Backend).
 
 mod betweenness;
 mod bfs;

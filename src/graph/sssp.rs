@@ -80,8 +80,8 @@ pub(super) fn distances(threads: &Threads, g: &Graph, source: usize) -> Result<V
 
 /// Distances as of [`sssp`], and a tree of shortest paths.
 ///
-/// A parent is the least vertex u nearer to the source with d(u) + w(u, v) = d(v). Where only vertices just as near lead
-/// to v, over edges that add nothing, it is the least of those that take the fewest such edges. Cost and errors: those of
+/// A parent is the least vertex u nearer to the source with d(u) + w(u, v) = d(v). Where only vertices just as near
+/// lead to v, over edges that add nothing, it is the least of those that take the fewest such edges. Cost: that of
 /// [`sssp`].
 /// # Errors
 /// Those of [`sssp`].
@@ -108,8 +108,8 @@ pub fn sssp_tree(cpu: &Cpu, g: &Graph, source: usize) -> Result<ShortestPaths> {
 /// Cost: O(n·m) time at worst, O(n) memory, on one thread.
 /// # Errors
 /// [`Error::Argument`] if there is no vertex `source`, and naming a vertex of a cycle of negative length that can be
-/// reached, on which paths have no least length: so has every undirected edge of negative weight. [`Error::OutOfMemory`];
-/// [`Error::Cancelled`].
+/// reached, on which paths have no least length: so has every undirected edge of negative weight.
+/// [`Error::OutOfMemory`]; [`Error::Cancelled`].
 /// # Example
 /// ```
 /// use sparring::prelude::*;

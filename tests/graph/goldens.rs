@@ -1,5 +1,5 @@
-//! What networkx and igraph say of 200 small graphs (`scripts/graph_goldens.py`, whose head tells the keys), and figures
-//! that graphs are known by.
+//! What networkx and igraph say of 200 small graphs (`scripts/graph_goldens.py`, whose head tells the keys), and
+//! figures that graphs are known by.
 
 use std::io::Read;
 use std::path::Path;
