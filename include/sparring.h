@@ -2082,12 +2082,12 @@ SparringStatus sparring_graph_sssp(const SparringDevice *device,
                                    uint32_t *parents,
                                    uint64_t capacity);
 
-/// `labels` gets for each vertex the least vertex of its connected component, of a directed graph the weak one, or if
-/// `strong` is not 0 the strong one. There is room for `capacity` numbers.
+/// `components` gets for each vertex the least vertex of its connected component, of a directed graph the weak one, or
+/// if `strong` is not 0 the strong one. There is room for `capacity` numbers.
 SparringStatus sparring_graph_components(const SparringDevice *device,
                                          const SparringGraph *graph,
                                          uint32_t strong,
-                                         uint32_t *labels,
+                                         uint32_t *components,
                                          uint64_t capacity);
 
 /// PageRank: `ranks` has room for `capacity` numbers and gets one for each vertex; they add up to 1 unless dangling
@@ -2163,10 +2163,10 @@ SparringStatus sparring_graph_hits(const SparringDevice *device,
                                    uint64_t capacity);
 
 /// The core number of each vertex, the largest k for which it is in a subgraph of degrees from k on; of a directed
-/// graph that of the undirected graph under it. `numbers` has room for `capacity`.
+/// graph that of the undirected graph under it. `cores` has room for `capacity`.
 SparringStatus sparring_graph_core_numbers(const SparringDevice *device,
                                            const SparringGraph *graph,
-                                           uint32_t *numbers,
+                                           uint32_t *cores,
                                            uint64_t capacity);
 
 /// Clustering of an undirected graph: `local` gets for each vertex the part of its pairs of neighbours that are
@@ -2196,18 +2196,18 @@ SparringStatus sparring_graph_color(const SparringDevice *device,
                                     uint32_t *count);
 
 /// Labels after at most `iterations` synchronous steps, in each of which a vertex takes the most frequent label of its
-/// neighbours, the least of these (CDLP of LDBC Graphalytics, which takes 10 steps): `labels` has room for `capacity`,
-/// `*taken` gets the steps and may be NULL.
+/// neighbours, the least of these (CDLP of LDBC Graphalytics, which takes 10 steps): `communities` has room for
+/// `capacity`, `*taken` gets the steps and may be NULL.
 SparringStatus sparring_graph_label_propagation(const SparringDevice *device,
                                                 const SparringGraph *graph,
                                                 uint64_t iterations,
-                                                uint32_t *labels,
+                                                uint32_t *communities,
                                                 uint64_t capacity,
                                                 uint64_t *taken);
 
 /// The minimum spanning forest of an undirected graph, by weights if it has them: `sources` and `targets`, each with
 /// room for `capacity` and at least as many as there are vertices, get the ends of its `*count` edges, and `*weight`
-/// the sum of their weights. `weight` may be NULL.
+/// the sum of their weights. `count` and `weight` may be NULL.
 SparringStatus sparring_graph_spanning_forest(const SparringDevice *device,
                                               const SparringGraph *graph,
                                               uint32_t *sources,
@@ -2233,22 +2233,23 @@ SparringStatus sparring_graph_topological_order(const SparringDevice *device,
                                                 uint32_t *order,
                                                 uint64_t capacity);
 
-/// Communities of an undirected graph, by weights if it has them: `labels`, with room for `capacity`, gets for each
-/// vertex the number of its community, numbered by their least vertices, `*count` how many there are, and `*modularity`
-/// theirs; both may be NULL. By Leiden's method in at most `iterations` rounds (2, say), whose communities hang
-/// together, or by Louvain's if `iterations` is 0. The higher the `resolution` (usually 1), the smaller they are.
+/// Communities of an undirected graph, by weights if it has them: `communities`, with room for `capacity`, gets for
+/// each vertex the number of its community, numbered by their least vertices, `*count` how many there are, and
+/// `*modularity` theirs; both may be NULL. By Leiden's method in at most `iterations` rounds (2, say), whose
+/// communities hang together, or by Louvain's if `iterations` is 0. The higher the `resolution` (usually 1), the
+/// smaller they are.
 SparringStatus sparring_graph_communities(const SparringDevice *device,
                                           const SparringGraph *graph,
                                           double resolution,
                                           uint64_t iterations,
-                                          uint32_t *labels,
+                                          uint32_t *communities,
                                           uint64_t capacity,
                                           uint64_t *count,
                                           double *modularity);
 
 /// The edges of the k-truss of the undirected graph under a graph, the largest subgraph in which every edge is in k - 2
 /// triangles: `*count` gets their number, `sources` and `targets` their ends, the lesser first. Both have room for
-/// `capacity`; with a `capacity` of 0 only their number is wanted.
+/// `capacity`; with a `capacity` of 0 only their number is wanted. Each may be NULL.
 SparringStatus sparring_graph_truss(const SparringDevice *device,
                                     const SparringGraph *graph,
                                     uint32_t k,

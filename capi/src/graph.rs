@@ -10,7 +10,7 @@ use crate::device::SparringDevice;
 use crate::guard::{Fail, Fallible};
 use crate::handle::{Object, handle, release};
 use crate::matrix::SparringMatrix;
-use crate::memory::{NewHandle, choice, copied, fits, input, output, size, write};
+use crate::memory::{NewHandle, check_any, choice, copied, fits, input, output, room, size, write};
 use crate::sparse::Sparse;
 use crate::status::SparringStatus;
 
@@ -192,37 +192,37 @@ pub unsafe extern "C" fn sparring_graph_sssp(
     ffi!({
         let (device, graph) = (handle(device, "device")?, handle(graph, "graph")?);
         let (cpu, source) = (processor(&device)?, size(source, "source")?);
-        fits(graph.graph.vertices(), capacity, "distances")?;
+        ready(&graph.graph, distances, capacity, "distances")?;
         // SAFETY: by the contract above both have room for `capacity` numbers, or `parents` is NULL.
         unsafe {
             if parents.is_null() && negative == 0 {
-                return output(&graph::sssp(cpu, &graph.graph, source)?, distances, capacity, "distances");
+                return give(&graph::sssp(cpu, &graph.graph, source)?, distances, capacity, "distances");
             }
             let search = if negative == 0 { graph::sssp_tree } else { graph::bellman_ford };
             let found = search(cpu, &graph.graph, source)?;
-            output(&found.distances, distances, capacity, "distances")?;
+            give(&found.distances, distances, capacity, "distances")?;
             output(&found.parents, parents, capacity, "parents")
         }
     })
 }
 
-/// `labels` gets for each vertex the least vertex of its connected component, of a directed graph the weak one, or if
-/// `strong` is not 0 the strong one. There is room for `capacity` numbers.
+/// `components` gets for each vertex the least vertex of its connected component, of a directed graph the weak one, or
+/// if `strong` is not 0 the strong one. There is room for `capacity` numbers.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_graph_components(
     device: *const SparringDevice,
     graph: *const SparringGraph,
     strong: u32,
-    labels: *mut u32,
+    components: *mut u32,
     capacity: u64,
 ) -> SparringStatus {
     ffi!({
         let (device, graph) = (handle(device, "device")?, handle(graph, "graph")?);
         let cpu = processor(&device)?;
-        fits(graph.graph.vertices(), capacity, "labels")?;
+        ready(&graph.graph, components, capacity, "components")?;
         let search = if strong == 0 { graph::connected_components } else { graph::strongly_connected_components };
-        // SAFETY: by the contract above `labels` has room for `capacity` numbers.
-        unsafe { output(&search(cpu, &graph.graph)?, labels, capacity, "labels") }
+        // SAFETY: by the contract above `components` has room for `capacity` numbers.
+        unsafe { give(&search(cpu, &graph.graph)?, components, capacity, "components") }
     })
 }
 
@@ -242,7 +242,7 @@ pub unsafe extern "C" fn sparring_graph_pagerank(
     ffi!({
         let (device, graph) = (handle(device, "device")?, handle(graph, "graph")?);
         let (cpu, n) = (processor(&device)?, graph.graph.vertices());
-        fits(n, capacity, "ranks")?;
+        ready(&graph.graph, ranks, capacity, "ranks")?;
         let mut asked = PageRankOptions::default();
         if !options.is_null() {
             // SAFETY: by the contract above `options` points to options, whose personalization has a number for each
@@ -266,11 +266,26 @@ pub unsafe extern "C" fn sparring_graph_pagerank(
         let found = graph::pagerank(cpu, &graph.graph, &asked)?;
         // SAFETY: by the contract above `ranks` has room for `capacity` numbers, the others for one or are NULL.
         unsafe {
-            output(&found.ranks, ranks, capacity, "ranks")?;
+            give(&found.ranks, ranks, capacity, "ranks")?;
             output(&[found.iterations], iterations, 1, "iterations")?;
             output(&[found.change], change, 1, "change")
         }
     })
+}
+
+/// Checks that there is room for a number of each vertex, before anything is computed.
+pub(crate) fn ready<T>(g: &Graph, to: *const T, capacity: u64, name: &'static str) -> Fallible {
+    fits(g.vertices(), capacity, name)?;
+    check_any(to, g.vertices(), name)
+}
+
+/// Copies what was found into the caller's array, which is not NULL unless nothing was.
+/// # Safety
+/// `to` has room for `capacity` elements; a `T` may be all zero bytes.
+pub(crate) unsafe fn give<T: Copy>(found: &[T], to: *mut T, capacity: u64, name: &'static str) -> Fallible {
+    // SAFETY: the caller's promise.
+    unsafe { room(to, found.len(), capacity, name)? }.copy_from_slice(found);
+    Ok(())
 }
 
 /// Scores of vertices, where there is room for them.
@@ -284,10 +299,10 @@ unsafe fn scored(
     of: impl FnOnce(&Cpu, &Graph) -> Fallible<Vec<f64>>,
 ) -> Fallible {
     let (device, graph) = (handle(device, "device")?, handle(graph, "graph")?);
-    fits(graph.graph.vertices(), capacity, "scores")?;
+    ready(&graph.graph, scores, capacity, "scores")?;
     let found = of(processor(&device)?, &graph.graph)?;
     // SAFETY: the caller's promise.
-    unsafe { output(&found, scores, capacity, "scores") }
+    unsafe { give(&found, scores, capacity, "scores") }
 }
 
 /// Betweenness: of all shortest paths between two others the part that goes through each vertex, of an undirected graph
@@ -407,14 +422,13 @@ pub unsafe extern "C" fn sparring_graph_hits(
     capacity: u64,
 ) -> SparringStatus {
     ffi!({
-        let until = Iteration { tolerance, max_iterations };
+        let (device, graph) = (handle(device, "device")?, handle(graph, "graph")?);
+        fits(graph.graph.vertices(), capacity, "hubs")?;
+        let found = graph::hits(processor(&device)?, &graph.graph, Iteration { tolerance, max_iterations })?;
         // SAFETY: by the contract above both have room for `capacity` numbers or are NULL.
         unsafe {
-            scored(device, graph, hubs, capacity, |cpu, g| {
-                let found = graph::hits(cpu, g, until)?;
-                output(&found.authorities, authorities, capacity, "authorities")?;
-                Ok(found.hubs)
-            })
+            output(&found.hubs, hubs, capacity, "hubs")?;
+            output(&found.authorities, authorities, capacity, "authorities")
         }
     })
 }

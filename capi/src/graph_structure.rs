@@ -6,26 +6,26 @@ use sparring::graph::{
 };
 
 use crate::device::SparringDevice;
-use crate::graph::{SparringGraph, processor};
+use crate::graph::{SparringGraph, give, processor, ready};
 use crate::handle::handle;
-use crate::memory::{fits, output, output_as, size};
+use crate::memory::{check_any, fits, output, output_as, size};
 use crate::status::SparringStatus;
 
 /// The core number of each vertex, the largest k for which it is in a subgraph of degrees from k on; of a directed
-/// graph that of the undirected graph under it. `numbers` has room for `capacity`.
+/// graph that of the undirected graph under it. `cores` has room for `capacity`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_graph_core_numbers(
     device: *const SparringDevice,
     graph: *const SparringGraph,
-    numbers: *mut u32,
+    cores: *mut u32,
     capacity: u64,
 ) -> SparringStatus {
     ffi!({
         let (device, graph) = (handle(device, "device")?, handle(graph, "graph")?);
-        fits(graph.graph.vertices(), capacity, "numbers")?;
+        ready(&graph.graph, cores, capacity, "cores")?;
         let found = core_numbers(processor(&device)?, &graph.graph)?;
-        // SAFETY: by the contract above `numbers` has room for `capacity`.
-        unsafe { output(&found, numbers, capacity, "numbers") }
+        // SAFETY: by the contract above `cores` has room for `capacity`.
+        unsafe { give(&found, cores, capacity, "cores") }
     })
 }
 
@@ -72,11 +72,11 @@ pub unsafe extern "C" fn sparring_graph_independent_set(
 ) -> SparringStatus {
     ffi!({
         let (device, graph) = (handle(device, "device")?, handle(graph, "graph")?);
-        fits(graph.graph.vertices(), capacity, "vertices")?;
+        ready(&graph.graph, vertices, capacity, "vertices")?;
         let set = maximal_independent_set(processor(&device)?, &graph.graph)?;
         // SAFETY: by the contract above `vertices` has room for `capacity`, and `count` for a number or is NULL.
         unsafe {
-            output(&set, vertices, capacity, "vertices")?;
+            give(&set, vertices, capacity, "vertices")?;
             output(&[set.len() as u64], count, 1, "count")
         }
     })
@@ -94,35 +94,35 @@ pub unsafe extern "C" fn sparring_graph_color(
 ) -> SparringStatus {
     ffi!({
         let (device, graph) = (handle(device, "device")?, handle(graph, "graph")?);
-        fits(graph.graph.vertices(), capacity, "colors")?;
+        ready(&graph.graph, colors, capacity, "colors")?;
         let found = greedy_coloring(processor(&device)?, &graph.graph)?;
         // SAFETY: by the contract above `colors` has room for `capacity`, and `count` for a number or is NULL.
         unsafe {
-            output(&found.colors, colors, capacity, "colors")?;
+            give(&found.colors, colors, capacity, "colors")?;
             output(&[found.count], count, 1, "count")
         }
     })
 }
 
 /// Labels after at most `iterations` synchronous steps, in each of which a vertex takes the most frequent label of its
-/// neighbours, the least of these (CDLP of LDBC Graphalytics, which takes 10 steps): `labels` has room for `capacity`,
-/// `*taken` gets the steps and may be NULL.
+/// neighbours, the least of these (CDLP of LDBC Graphalytics, which takes 10 steps): `communities` has room for
+/// `capacity`, `*taken` gets the steps and may be NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_graph_label_propagation(
     device: *const SparringDevice,
     graph: *const SparringGraph,
     iterations: u64,
-    labels: *mut u32,
+    communities: *mut u32,
     capacity: u64,
     taken: *mut u64,
 ) -> SparringStatus {
     ffi!({
         let (device, graph) = (handle(device, "device")?, handle(graph, "graph")?);
-        fits(graph.graph.vertices(), capacity, "labels")?;
+        ready(&graph.graph, communities, capacity, "communities")?;
         let found = label_propagation(processor(&device)?, &graph.graph, size(iterations, "iterations")?)?;
-        // SAFETY: by the contract above `labels` has room for `capacity`, and `taken` for a number or is NULL.
+        // SAFETY: by the contract above `communities` has room for `capacity`, and `taken` for a number or is NULL.
         unsafe {
-            output(&found.labels, labels, capacity, "labels")?;
+            give(&found.labels, communities, capacity, "communities")?;
             output(&[found.iterations as u64], taken, 1, "taken")
         }
     })
@@ -130,7 +130,7 @@ pub unsafe extern "C" fn sparring_graph_label_propagation(
 
 /// The minimum spanning forest of an undirected graph, by weights if it has them: `sources` and `targets`, each with
 /// room for `capacity` and at least as many as there are vertices, get the ends of its `*count` edges, and `*weight`
-/// the sum of their weights. `weight` may be NULL.
+/// the sum of their weights. `count` and `weight` may be NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_graph_spanning_forest(
     device: *const SparringDevice,
@@ -143,7 +143,10 @@ pub unsafe extern "C" fn sparring_graph_spanning_forest(
 ) -> SparringStatus {
     ffi!({
         let (device, graph) = (handle(device, "device")?, handle(graph, "graph")?);
-        fits(graph.graph.vertices(), capacity, "sources")?;
+        let n = graph.graph.vertices();
+        fits(n, capacity, "sources")?;
+        check_any(sources, n, "sources")?;
+        check_any(targets, n, "targets")?;
         let found = minimum_spanning_forest(processor(&device)?, &graph.graph)?;
         // SAFETY: by the contract above the first two have room for `capacity`, the others for a number or are NULL.
         unsafe {
@@ -168,11 +171,11 @@ pub unsafe extern "C" fn sparring_graph_matching(
 ) -> SparringStatus {
     ffi!({
         let (device, graph) = (handle(device, "device")?, handle(graph, "graph")?);
-        fits(graph.graph.vertices(), capacity, "partners")?;
+        ready(&graph.graph, partners, capacity, "partners")?;
         let found = bipartite_matching(processor(&device)?, graph.graph.pattern())?;
         // SAFETY: by the contract above `partners` has room for `capacity`, and `count` for a number or is NULL.
         unsafe {
-            output(&found.rows, partners, capacity, "partners")?;
+            give(&found.rows, partners, capacity, "partners")?;
             output(&[found.size as u64], count, 1, "count")
         }
     })
@@ -190,24 +193,25 @@ pub unsafe extern "C" fn sparring_graph_topological_order(
 ) -> SparringStatus {
     ffi!({
         let (device, graph) = (handle(device, "device")?, handle(graph, "graph")?);
-        fits(graph.graph.vertices(), capacity, "order")?;
+        ready(&graph.graph, order, capacity, "order")?;
         let found = topological_order(processor(&device)?, &graph.graph)?;
         // SAFETY: by the contract above `order` has room for `capacity`.
-        unsafe { output(&found, order, capacity, "order") }
+        unsafe { give(&found, order, capacity, "order") }
     })
 }
 
-/// Communities of an undirected graph, by weights if it has them: `labels`, with room for `capacity`, gets for each
-/// vertex the number of its community, numbered by their least vertices, `*count` how many there are, and `*modularity`
-/// theirs; both may be NULL. By Leiden's method in at most `iterations` rounds (2, say), whose communities hang
-/// together, or by Louvain's if `iterations` is 0. The higher the `resolution` (usually 1), the smaller they are.
+/// Communities of an undirected graph, by weights if it has them: `communities`, with room for `capacity`, gets for
+/// each vertex the number of its community, numbered by their least vertices, `*count` how many there are, and
+/// `*modularity` theirs; both may be NULL. By Leiden's method in at most `iterations` rounds (2, say), whose
+/// communities hang together, or by Louvain's if `iterations` is 0. The higher the `resolution` (usually 1), the
+/// smaller they are.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_graph_communities(
     device: *const SparringDevice,
     graph: *const SparringGraph,
     resolution: f64,
     iterations: u64,
-    labels: *mut u32,
+    communities: *mut u32,
     capacity: u64,
     count: *mut u64,
     modularity: *mut f64,
@@ -215,14 +219,14 @@ pub unsafe extern "C" fn sparring_graph_communities(
     ffi!({
         let (device, graph) = (handle(device, "device")?, handle(graph, "graph")?);
         let cpu = processor(&device)?;
-        fits(graph.graph.vertices(), capacity, "labels")?;
+        ready(&graph.graph, communities, capacity, "communities")?;
         let found = match size(iterations, "iterations")? {
             0 => louvain(cpu, &graph.graph, resolution)?,
             rounds => leiden(cpu, &graph.graph, resolution, rounds)?,
         };
-        // SAFETY: by the contract above `labels` has room for `capacity`, the others for a number or are NULL.
+        // SAFETY: by the contract above `communities` has room for `capacity`, the others for a number or are NULL.
         unsafe {
-            output(&found.labels, labels, capacity, "labels")?;
+            give(&found.labels, communities, capacity, "communities")?;
             output(&[found.count as u64], count, 1, "count")?;
             output(&[found.modularity], modularity, 1, "modularity")
         }
@@ -231,7 +235,7 @@ pub unsafe extern "C" fn sparring_graph_communities(
 
 /// The edges of the k-truss of the undirected graph under a graph, the largest subgraph in which every edge is in k - 2
 /// triangles: `*count` gets their number, `sources` and `targets` their ends, the lesser first. Both have room for
-/// `capacity`; with a `capacity` of 0 only their number is wanted.
+/// `capacity`; with a `capacity` of 0 only their number is wanted. Each may be NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_graph_truss(
     device: *const SparringDevice,

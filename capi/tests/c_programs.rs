@@ -244,6 +244,7 @@ fn good(function: &str, (ty, name): &(String, String), at: usize) -> String {
         (1, "text") => "\"plus\"".into(),
         (1, "device") => "cpu".into(),
         (1, "plan") => "plan".into(),
+        (1, "graph") => "graph".into(),
         (1, "ring") => "ring".into(),
         (1, "index") => "rows".into(),
         (1, "arrays") => "arrays".into(),
@@ -291,6 +292,13 @@ fn may_be_null(function: &str, argument: &str) -> bool {
         || matches!(function, "knn" | "index_knn") && matches!(argument, "ids" | "distances")
         || function == "tensor_copy" && argument != "tensor"
         || matches!(function, "matrix_read_file" | "matrix_write_file") && argument == "labels"
+        || function.starts_with("graph_")
+            && matches!(
+                argument,
+                "levels" | "parents" | "iterations" | "change" | "local" | "average" | "transitivity" | "count"
+                    | "taken" | "weight" | "modularity" | "hubs" | "authorities"
+            )
+        || function == "graph_truss" && matches!(argument, "sources" | "targets")
         || function == "labels_counts" && argument != "labels"
         // Where the text is unwanted.
         || function.starts_with("labels_") && argument == "buffer"
@@ -326,10 +334,10 @@ fn every_function_names_the_argument_that_is_null() {
          SparringTensor *t;\n    SparringMttkrp *products;\n    static uint64_t dims[1] = {{1}}, list[1];\n    uint64_t *lists[1] = {{list}};\n    \
          static double ones[1] = {{1}};\n    double *factors[1] = {{ones}};\n    \
          SparringEinsumPlan *einsum;\n    SparringIndex *rows;\n    const SparringLayout none = {{0}};\n    \
-         SparringVector *v;\n    SparringScalar *s, *zero;\n    SparringLabels *labels;\n    SparringBytes *bytes;\n    SparringBinaryOp *plus;\n    SparringUnaryOp *twice, *above, *holds;\n    \
+         SparringGraph *graph;\n    SparringVector *v;\n    SparringScalar *s, *zero;\n    SparringLabels *labels;\n    SparringBytes *bytes;\n    SparringBinaryOp *plus;\n    SparringUnaryOp *twice, *above, *holds;\n    \
          SparringMonoid *sum;\n    \
          if (sparring_device_new(\"cpu\", 1, 0, &cpu) || sparring_matrix_from_coo(SPARRING_F64, 1, 1, i, i, x, 1, &m)\n        \
-         || sparring_plan_new(cpu, m, m, NULL, &plan)\n        \
+         || sparring_plan_new(cpu, m, m, NULL, &plan) || sparring_graph_new(cpu, m, SPARRING_GRAPH_UNDIRECTED, 0, &graph)\n        \
          || sparring_vector_from_dense(SPARRING_F64, x, 1, &v) || sparring_scalar_new(SPARRING_F64, x, &s)\n        \
          || sparring_binary_op_new(\"plus\", SPARRING_F64, SPARRING_F64, &plus)\n        \
          || sparring_unary_op_new(\"a + a\", SPARRING_F64, 0, &twice)\n        \

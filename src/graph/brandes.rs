@@ -152,7 +152,7 @@ pub fn dependencies(cpu: &Cpu, g: &Graph, sources: &[usize]) -> Result<Vec<f64>>
 
 /// Whether an edge of weight `w` ends a shortest path, from a vertex `d` away to one `there` away.
 fn is_tight(d: f64, w: f64, there: f64) -> bool {
-    d < there && d + w == there && w < f64::INFINITY
+    d < there && d + w == there && there < f64::INFINITY
 }
 
 /// A number of paths that is divided by itself, and its logarithm to base 2.

@@ -210,7 +210,7 @@ impl<'a> Search<'a> {
         }
         tail
     }
-    /// As [`push`](Self::push), by all threads, into `next`. A vertex that two threads find at once is there twice.
+    /// As [`push`](Self::push), by all threads, into `next`.
     fn push_parallel(&mut self, start: usize, end: usize, level: u32) -> Result<()> {
         let frontier = &self.queue[start..end];
         let (outgoing, levels, parents) = (self.outgoing, &self.levels, &self.parents);
@@ -228,8 +228,8 @@ impl<'a> Search<'a> {
                     for &v in outgoing.of(u as usize) {
                         let at = &levels[v as usize];
                         let before = at.load(Relaxed);
-                        if before == UNREACHED {
-                            at.store(level, Relaxed);
+                        // One thread finds it.
+                        if before == UNREACHED && at.compare_exchange(before, level, Relaxed, Relaxed).is_ok() {
                             mine.push(v);
                         }
                         if let Some(parent) = parents.get(v as usize)

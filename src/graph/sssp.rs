@@ -336,7 +336,7 @@ fn parents(lists: Lists<'_>, distances: &[f64], source: usize) -> Result<Vec<u32
     for u in 0..n {
         let d = distances[u];
         for (v, w) in lists.weighted(u) {
-            if d < distances[v] && d + w == distances[v] && w < f64::INFINITY && parents[v] == UNREACHED {
+            if d < distances[v] && d + w == distances[v] && distances[v] < f64::INFINITY && parents[v] == UNREACHED {
                 parents[v] = u as u32;
             }
         }

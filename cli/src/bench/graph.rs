@@ -21,6 +21,7 @@ use crate::output::ms;
 use crate::timing::{self, Times, timed};
 
 #[derive(Args)]
+#[group(id = "graph")]
 pub(super) struct Settings {
     /// Of graph: algorithms, or list for their names [default: all]
     #[arg(long, value_name = "NAME", value_delimiter = ',', help_heading = "Bench graph")]
