@@ -271,6 +271,27 @@ typedef uint32_t SparringTriangleMethod;
 #endif // __STDC_VERSION__ >= 202311L
 #endif // __cplusplus
 
+/// How edges lead.
+enum SparringGraphKind
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : uint32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+  /// Undirected if the matrix is symmetric, values and all; else directed.
+  SPARRING_GRAPH_AUTO = 0,
+  /// Entry (i, j) is an edge from i to j.
+  SPARRING_GRAPH_DIRECTED = 1,
+  /// Entry (i, j), entry (j, i) or both are the edge between i and j.
+  SPARRING_GRAPH_UNDIRECTED = 2,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum SparringGraphKind SparringGraphKind;
+#else
+typedef uint32_t SparringGraphKind;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
 /// Whether rows are divided by their sums before they are compared.
 enum SparringNormalize
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
