@@ -69,7 +69,7 @@ fn draw(path: &PathBuf, g: &Graph, found: &Communities) -> Result<(), Box<dyn Er
     area.fill(&WHITE)?;
     let color = |v: usize| COLORS[found.labels[v] as usize % COLORS.len()];
     for v in 0..g.vertices() {
-        for &u in g.neighbours(v).iter().filter(|u| (**u as usize) > v) {
+        for &u in g.neighbors(v).iter().filter(|u| (**u as usize) > v) {
             let u = u as usize;
             let inside = found.labels[u] == found.labels[v];
             let style = if inside { color(v) } else { RGBColor(200, 200, 200) };

@@ -45,7 +45,7 @@ fn main() -> sparring::Result<()> {
         let a = Csr::with_pattern(a.pattern().clone(), laplacian(n, scale)?.into_parts().1)?;
         cpu.mxm(ring, &r, &a).plan(&plan_ra).into(&mut ra)?;
         cpu.mxm(ring, &ra, &p).plan(&plan_rap).into(&mut rap)?;
-        // A sum over three neighbours telescopes: the coarse matrix is a Laplacian again.
+        // A sum over three neighbors telescopes: the coarse matrix is a Laplacian again.
         assert_eq!(rap, laplacian(coarse, scale)?);
         println!("step {step}: {}×{}, {} entries", rap.nrows(), rap.ncols(), rap.nnz());
     }

@@ -17,7 +17,7 @@ fn main() -> sparring::Result<()> {
     let g = Graph::new(&cpu, &votes, GraphKind::Directed)?;
 
     let mut received = vec![0.0; g.vertices()];
-    (0..g.vertices()).flat_map(|v| g.neighbours(v)).for_each(|&u| received[u as usize] += 1.0);
+    (0..g.vertices()).flat_map(|v| g.neighbors(v)).for_each(|&u| received[u as usize] += 1.0);
     let ranks = pagerank(&cpu, &g, &PageRankOptions::default())?.ranks;
     let scores = hits(&cpu, &g, Iteration::default())?;
     let between = betweenness_centrality(&cpu, &g, false)?;

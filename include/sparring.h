@@ -271,7 +271,7 @@ typedef uint32_t SparringTriangleMethod;
 #endif // __STDC_VERSION__ >= 202311L
 #endif // __cplusplus
 
-/// How edges lead.
+/// Whether the edges of a graph have a direction.
 enum SparringGraphKind
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
   : uint32_t
@@ -705,16 +705,15 @@ typedef struct {
 
 /// What sparring_graph_pagerank computes.
 typedef struct {
-  /// The part of its rank that a vertex passes on along its edges, in [0, 1): usually 0.85.
+  /// Damping factor, in [0, 1): usually 0.85.
   double damping;
-  /// The iteration ends when the ranks change by less than this in all: 1e-6, say.
+  /// The iteration stops when the 1-norm of the change is less than this: 1e-6, say.
   double tolerance;
-  /// Steps after which it is SPARRING_ARGUMENT not to have come so far.
+  /// Failing to converge within this many iterations is SPARRING_ARGUMENT.
   uint32_t max_iterations;
-  /// 1: what vertices without edges outwards pass on is lost, as in the GAP benchmark. 0: it goes where the rest
-  /// goes.
+  /// 1: drop the rank of dangling vertices, as the GAP benchmark does. 0: it follows the teleport distribution.
   uint32_t drop_dangling;
-  /// Where the rest of the ranks goes: a number for each vertex, in proportion; NULL: to all alike.
+  /// Teleport distribution, up to a factor, a number for each vertex; NULL: uniform.
   const double *personalization;
 } SparringPageRankOptions;
 
@@ -2190,8 +2189,8 @@ SparringStatus sparring_graph_core_numbers(const SparringDevice *device,
                                            uint32_t *cores,
                                            uint64_t capacity);
 
-/// Clustering of an undirected graph: `local` gets for each vertex the part of its pairs of neighbours that are
-/// neighbours, `average` their mean, `transitivity` three times the triangles over the paths of two edges. Each may be
+/// Clustering of an undirected graph: `local` gets for each vertex the part of its pairs of neighbors that are
+/// neighbors, `average` their mean, `transitivity` three times the triangles over the paths of two edges. Each may be
 /// NULL; `local` has room for `capacity` numbers.
 SparringStatus sparring_graph_clustering(const SparringDevice *device,
                                          const SparringGraph *graph,
@@ -2208,7 +2207,7 @@ SparringStatus sparring_graph_independent_set(const SparringDevice *device,
                                               uint64_t capacity,
                                               uint64_t *count);
 
-/// Colours from 0 on, so that neighbours differ, at most one more than the largest degree: `colors` has room for
+/// Colors from 0 on, so that neighbors differ, at most one more than the largest degree: `colors` has room for
 /// `capacity`, `*count` gets their number and may be NULL.
 SparringStatus sparring_graph_color(const SparringDevice *device,
                                     const SparringGraph *graph,
@@ -2217,7 +2216,7 @@ SparringStatus sparring_graph_color(const SparringDevice *device,
                                     uint32_t *count);
 
 /// Labels after at most `iterations` synchronous steps, in each of which a vertex takes the most frequent label of its
-/// neighbours, the least of these (CDLP of LDBC Graphalytics, which takes 10 steps): `communities` has room for
+/// neighbors, the least of these (CDLP of LDBC Graphalytics, which takes 10 steps): `communities` has room for
 /// `capacity`, `*taken` gets the steps and may be NULL.
 SparringStatus sparring_graph_label_propagation(const SparringDevice *device,
                                                 const SparringGraph *graph,

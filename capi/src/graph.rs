@@ -14,7 +14,7 @@ use crate::memory::{NewHandle, check_any, choice, copied, fits, input, output, r
 use crate::sparse::Sparse;
 use crate::status::SparringStatus;
 
-/// How edges lead.
+/// Whether the edges of a graph have a direction.
 #[repr(u32)]
 #[derive(Clone, Copy, Debug)]
 #[allow(non_camel_case_types, reason = "the names of C, so that one search finds both sides")]
@@ -59,16 +59,15 @@ pub struct SparringGraphInfo {
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct SparringPageRankOptions {
-    /// The part of its rank that a vertex passes on along its edges, in [0, 1): usually 0.85.
+    /// Damping factor, in [0, 1): usually 0.85.
     pub damping: f64,
-    /// The iteration ends when the ranks change by less than this in all: 1e-6, say.
+    /// The iteration stops when the 1-norm of the change is less than this: 1e-6, say.
     pub tolerance: f64,
-    /// Steps after which it is SPARRING_ARGUMENT not to have come so far.
+    /// Failing to converge within this many iterations is SPARRING_ARGUMENT.
     pub max_iterations: u32,
-    /// 1: what vertices without edges outwards pass on is lost, as in the GAP benchmark. 0: it goes where the rest
-    /// goes.
+    /// 1: drop the rank of dangling vertices, as the GAP benchmark does. 0: it follows the teleport distribution.
     pub drop_dangling: u32,
-    /// Where the rest of the ranks goes: a number for each vertex, in proportion; NULL: to all alike.
+    /// Teleport distribution, up to a factor, a number for each vertex; NULL: uniform.
     pub personalization: *const f64,
 }
 

@@ -1,4 +1,4 @@
-//! Cores, clustering, colours, sets, communities, forests, matchings and orders of graphs.
+//! Cores, clustering, colors, sets, communities, forests, matchings and orders of graphs.
 
 use sparring::graph::{
     bipartite_matching, core_numbers, greedy_coloring, k_truss, label_propagation, leiden, local_clustering, louvain,
@@ -29,8 +29,8 @@ pub unsafe extern "C" fn sparring_graph_core_numbers(
     })
 }
 
-/// Clustering of an undirected graph: `local` gets for each vertex the part of its pairs of neighbours that are
-/// neighbours, `average` their mean, `transitivity` three times the triangles over the paths of two edges. Each may be
+/// Clustering of an undirected graph: `local` gets for each vertex the part of its pairs of neighbors that are
+/// neighbors, `average` their mean, `transitivity` three times the triangles over the paths of two edges. Each may be
 /// NULL; `local` has room for `capacity` numbers.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_graph_clustering(
@@ -82,7 +82,7 @@ pub unsafe extern "C" fn sparring_graph_independent_set(
     })
 }
 
-/// Colours from 0 on, so that neighbours differ, at most one more than the largest degree: `colors` has room for
+/// Colors from 0 on, so that neighbors differ, at most one more than the largest degree: `colors` has room for
 /// `capacity`, `*count` gets their number and may be NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_graph_color(
@@ -105,7 +105,7 @@ pub unsafe extern "C" fn sparring_graph_color(
 }
 
 /// Labels after at most `iterations` synchronous steps, in each of which a vertex takes the most frequent label of its
-/// neighbours, the least of these (CDLP of LDBC Graphalytics, which takes 10 steps): `communities` has room for
+/// neighbors, the least of these (CDLP of LDBC Graphalytics, which takes 10 steps): `communities` has room for
 /// `capacity`, `*taken` gets the steps and may be NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_graph_label_propagation(

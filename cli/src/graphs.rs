@@ -18,7 +18,6 @@ use crate::output::{ms, seconds, thousands};
 use crate::plot::Picture;
 use crate::timing::timed;
 use crate::write::Output;
-use answer::highest;
 use common::{Example, Run};
 
 /// Two examples of each of these commands.
@@ -62,13 +61,13 @@ pub(crate) fn run(context: &Context, algorithm: &Algorithm) -> Result {
     let (g, found) = made?;
     let ((answer, how), compute_ms) = timed(|| sparring::par::explained(|| algorithm.compute(context, &g)));
     let answer = answer?;
-    if let (Some(output), Some(result)) = (&output, &answer.result) {
-        output.save(context, result)?;
+    if let Some(output) = &output {
+        output.save(context, &answer.table(&g)?)?;
     }
     if let Some(picture) = picture {
-        picture.draw(&answer.figure.on(&common.file))?;
+        picture.draw(&answer.curve(&g)?.on(&common.file))?;
     }
-    let top = answer.scores.as_ref().map_or(vec![], |scores| highest(scores, algorithm.top()));
+    let top = answer.highest(algorithm.top())?;
     let mut line = Map::new();
     for (key, value) in [
         ("file", json!(common.file)),

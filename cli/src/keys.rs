@@ -90,7 +90,7 @@ pub(crate) const KEYS: &[(&str, &[(&str, &str)])] = &[
             ("squares", "sum of the squared scores of vertices, whose sum is 1"),
             ("modularity, communities", "of a partition of the vertices, and its parts"),
             ("average, transitivity, weight", "clustering of a vertex in the mean, of the graph; weight of a forest"),
-            ("edges, size, colors", "edges of a subgraph, size of a set or a matching, colours of a colouring"),
+            ("edges, size, colors", "edges of a subgraph, size of a set or a matching, colors of a coloring"),
             ("neighbours", "neighbours that were found"),
             ("fit, fits", "1 - |X - M| / |X|, at the end and after each sweep"),
             ("sweeps, converged, start, singular", "how a decomposition ended"),

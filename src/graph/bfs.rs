@@ -12,8 +12,8 @@ use crate::{Index, Result, Vector};
 
 /// The least number of edges on a way from `source` to each vertex, `None` where there is no way.
 ///
-/// Entry (i, j) of the adjacency matrix is an edge from i to j, whatever its value. Cost: O(n + nnz) operations of the
-/// machine in as many steps as there are levels.
+/// Entry (i, j) of the adjacency matrix is an edge from i to j, whatever its value. On the processor
+/// [`bfs`](super::bfs()) is faster. Cost: O(n + nnz) operations of the machine in as many steps as there are levels.
 /// # Errors
 /// [`Error::NotSquare`](crate::Error::NotSquare); [`Error::Argument`](crate::Error::Argument) if there is no vertex
 /// `source`; those of the [`Backend`].

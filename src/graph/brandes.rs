@@ -9,8 +9,8 @@ use super::structure::{Graph, GraphKind, Lists};
 use crate::par::{Threads, filled, for_each_part, note, out_of_memory, reserved};
 use crate::{Cpu, Error, Result};
 
-/// `B(v) = Σ σ(s, t | v) / σ(s, t)` over pairs of vertices s ≠ v ≠ t: of all shortest paths from s to t the part that
-/// goes through v. Of an undirected graph each pair counts once.
+/// `B(v) = Σ σ(s, t | v) / σ(s, t)` over pairs s ≠ v ≠ t: the fraction of the shortest paths from s to t that pass
+/// through v. Each pair of an undirected graph counts once.
 ///
 /// Paths are shortest by weights if the graph has them, else by numbers of edges. With `normalized` divided by the
 /// number of pairs, (n − 1)(n − 2), half of it for an undirected graph; networkx does so unless told otherwise. Cost:

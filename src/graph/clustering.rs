@@ -1,4 +1,4 @@
-//! Clustering coefficients: how many pairs of neighbours are neighbours of each other.
+//! Clustering coefficients: how many pairs of neighbors are neighbors of each other.
 
 use super::Graph;
 use super::simple::simple;
@@ -6,8 +6,8 @@ use super::triangles::counts_of_simple;
 use crate::par::reserved;
 use crate::{Cpu, Result};
 
-/// `c(v) = 2 t(v) / (d(v) (d(v) − 1))`: the fraction of the pairs of neighbours of each vertex that are joined by an
-/// edge, with t(v) triangles and d(v) neighbours; 0 for a vertex of fewer than two neighbours.
+/// `c(v) = 2 t(v) / (d(v) (d(v) − 1))`: the fraction of the pairs of neighbors of each vertex that are joined by an
+/// edge, with t(v) triangles and d(v) neighbors; 0 for a vertex of fewer than two neighbors.
 ///
 /// Self-loops and weights do not count, as in networkx. Cost: that of
 /// [`triangles_per_vertex`](super::triangles_per_vertex).

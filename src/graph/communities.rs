@@ -59,7 +59,7 @@ pub fn modularity(cpu: &Cpu, g: &Graph, labels: &[u32], resolution: f64) -> Resu
     }
     check(resolution)?;
     cpu.threads().alone("modularity", || {
-        let (lists, both) = (g.outgoing(), g.check_undirected("").is_ok());
+        let (lists, both) = (g.outgoing(), g.has_both_directions());
         let (mut inside, mut all) = (0.0, 0.0);
         // Of each community the degrees out and in, which are the same in an undirected graph.
         let mut degrees = filled(n, (0.0, 0.0), "degrees of communities")?;
@@ -136,7 +136,7 @@ pub fn louvain(cpu: &Cpu, g: &Graph, resolution: f64) -> Result<Communities> {
 /// by which modularity grows most is taken, so that the result is a function of the arguments. Cost: that of
 /// [`louvain`] and as much again for the parts, for each iteration.
 /// # Errors
-/// Those of [`louvain`].
+/// Those of [`louvain`]; [`Error::Argument`] for no iteration.
 /// # Example
 /// ```
 /// use sparring::graph::{Graph, GraphKind, leiden};
@@ -152,6 +152,9 @@ pub fn louvain(cpu: &Cpu, g: &Graph, resolution: f64) -> Result<Communities> {
 /// Source: Traag, Waltman, van Eck 2019, Algorithm A.2, with the best part in place of a random one.
 pub fn leiden(cpu: &Cpu, g: &Graph, resolution: f64, iterations: usize) -> Result<Communities> {
     let n = g.vertices();
+    if iterations == 0 {
+        return Err(Error::Argument { name: "iterations", message: "at least one is needed".into() });
+    }
     let mut found = Communities { labels: collected(n, 0..n as u32, "communities")?, count: n, modularity: 0.0 };
     for iteration in 0..iterations {
         let mut network = Network::of(g, resolution)?;

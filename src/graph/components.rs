@@ -1,8 +1,8 @@
 //! Connected components by links between trees, most of the largest component left out (Afforest).
 //!
 //! Each vertex points at a smaller one, or at itself: a forest whose trees are parts of components. The first two
-//! neighbours of every vertex are linked; then the largest tree of a sample is taken to be most of the largest
-//! component, and only vertices outside it look at the rest of their neighbours. A root is always the least vertex of
+//! neighbors of every vertex are linked; then the largest tree of a sample is taken to be most of the largest
+//! component, and only vertices outside it look at the rest of their neighbors. A root is always the least vertex of
 //! its tree. Source: Sutton, Ben-Nun, Barak 2018, "Optimizing Parallel Graph Connectivity Computation via Subgraph
 //! Sampling".
 
@@ -15,7 +15,7 @@ use crate::{Cpu, Result};
 
 /// Vertices and edges that one thread joins before others are awake.
 const SMALL: usize = 1 << 19;
-/// Neighbours of each vertex that are linked first.
+/// Neighbors of each vertex that are linked first.
 const ROUNDS: usize = 2;
 /// Vertices looked at to find the largest tree.
 const SAMPLE: usize = 1024;
@@ -62,7 +62,7 @@ pub fn connected_components(cpu: &Cpu, g: &Graph) -> Result<Vec<u32>> {
     let rest = &|v: usize| rest(lists, &parent, v, most);
     blocks(rest)?;
     blocks(&|v| compress(&parent, v))?;
-    note(|| format!("components: {ROUNDS} neighbours of each vertex, then all of those outside the tree of {most}"));
+    note(|| format!("components: {ROUNDS} neighbors of each vertex, then all of those outside the tree of {most}"));
     Ok(numbers(parent))
 }
 
@@ -98,14 +98,6 @@ fn united(lists: Lists<'_>) -> Result<Vec<u32>> {
     let n = lists.ptr.len() - 1;
     let mut parent = reserved(n, "components")?;
     parent.extend(0..n as u32);
-    // Halves the way from `v` to its root.
-    let root = |parent: &mut [u32], mut v: u32| {
-        while parent[v as usize] != v {
-            parent[v as usize] = parent[parent[v as usize] as usize];
-            v = parent[v as usize];
-        }
-        v
-    };
     for v in 0..n {
         let mut a = root(&mut parent, v as u32);
         for &u in lists.of(v) {
@@ -121,7 +113,21 @@ fn united(lists: Lists<'_>) -> Result<Vec<u32>> {
     Ok(parent)
 }
 
-/// Links a vertex that is not in the tree of `most` to the rest of its neighbours.
+/// The root of `v` in a forest of parents; halves the path to it (van Leeuwen, van der Weide 1977).
+#[inline(always)]
+pub(super) fn root(parents: &mut [u32], mut v: u32) -> u32 {
+    loop {
+        let parent = parents[v as usize];
+        if parent == v {
+            return v;
+        }
+        let above = parents[parent as usize];
+        parents[v as usize] = above;
+        v = above;
+    }
+}
+
+/// Links a vertex that is not in the tree of `most` to the rest of its neighbors.
 fn rest(lists: Lists<'_>, parent: &[AtomicU32], v: usize, most: u32) {
     if parent[v].load(Relaxed) != most {
         lists.of(v).iter().skip(ROUNDS).for_each(|&u| link(parent, v as u32, u));

@@ -10,10 +10,10 @@ use crate::par::{collected, filled};
 use crate::{Cpu, Pattern, Result};
 
 /// The core number of each vertex: the largest k of a subgraph that the vertex is in and in which every vertex has k
-/// neighbours or more.
+/// neighbors or more.
 ///
 /// Directions and self-loops do not count: degrees are those of the simple undirected graph under `g` (networkx counts
-/// edges of both directions twice and refuses self-loops). A vertex without neighbours has the number 0. Cost: O(n + m)
+/// edges of both directions twice and refuses self-loops). A vertex without neighbors has the number 0. Cost: O(n + m)
 /// time, O(n) memory, and O(m) for a copy of a graph that is directed or has self-loops.
 /// # Errors
 /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).

@@ -62,8 +62,8 @@ pub fn multi_source_bfs(cpu: &Cpu, g: &Graph, sources: &[usize]) -> Result<Vec<u
     Ok(levels)
 }
 
-/// Closeness `C(v) = (r − 1)/(n − 1) · (r − 1)/Σ d(u, v)` over the r vertices u from which v is reached, itself among
-/// them; 0 where it is reached from no other.
+/// Closeness `C(v) = (r − 1)/(n − 1) · (r − 1)/Σ d(u, v)` over the r vertices u that reach v, including v; 0 if no
+/// other vertex reaches v.
 ///
 /// Distances are of the edges that lead to v, as in networkx (igraph has those that leave it, and no first factor), and
 /// of weights if the graph has them. Cost: O(n (n + m)) at worst, 64 searches at once without weights, n times

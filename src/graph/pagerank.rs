@@ -8,19 +8,19 @@ use super::structure::Graph;
 use crate::par::{filled, note, reserved};
 use crate::{Cpu, Error, Result};
 
-/// What [`pagerank`] computes, and how far.
+/// Options of [`pagerank`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct PageRankOptions {
-    /// The part of its rank that a vertex passes on along its edges, in [0, 1).
+    /// Damping factor, in [0, 1).
     pub damping: f64,
-    /// The iteration ends when the ranks change by less than this in all, `Σ |r'(v) − r(v)|`.
+    /// The iteration stops when `Σ |r'(v) − r(v)|` is less than this.
     pub tolerance: f64,
-    /// Steps after which it is an error not to have come so far.
+    /// Failing to converge within this many iterations is an error.
     pub max_iterations: u32,
-    /// Where the rest of the rank goes: to vertices in proportion to these numbers; to all alike if there are none.
+    /// Teleport distribution, up to a factor; uniform if absent.
     pub personalization: Option<Vec<f64>>,
-    /// What vertices without edges that leave them pass on is lost, as in the GAP benchmark, so ranks add up to less
-    /// than 1. Otherwise it goes where the rest goes.
+    /// Drop the rank of dangling vertices, as the GAP benchmark does; the ranks then add up to less than 1. Otherwise
+    /// it follows the teleport distribution.
     pub drop_dangling: bool,
 }
 

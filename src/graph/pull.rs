@@ -12,7 +12,7 @@ const BLOCKS: usize = 256;
 /// Edges and vertices of a block at least.
 const WORK: usize = 1 << 13;
 
-/// Neighbouring vertices that are put in order: their lists and what they name stay in the nearest cache.
+/// Neighboring vertices that are put in order: their lists and what they name stay in the nearest cache.
 const WINDOW: usize = 256;
 
 /// Vertices in blocks of about as many edges.

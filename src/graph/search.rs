@@ -1,7 +1,7 @@
 //! Breadth-first search with a queue of vertices, by the edges of the frontier or by those of the vertices not reached.
 //!
 //! A level is found by the edges that leave the frontier (push) while they are few, by one thread or by all; else each
-//! vertex that has not been reached looks for a neighbour in the frontier (pull) and stops at the first. Sources: Moore
+//! vertex that has not been reached looks for a neighbor in the frontier (pull) and stops at the first. Sources: Moore
 //! 1959; Beamer, Asanović, Patterson 2012, "Direction-Optimizing Breadth-First Search", with its α and β.
 
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
@@ -11,7 +11,7 @@ use super::structure::{Graph, Lists};
 use crate::par::{Threads, collected, for_each_part, note, reserved, zero_words};
 use crate::{Cpu, Result};
 
-/// In place of a level or a parent: no path leads to the vertex.
+/// The level and the parent of a vertex that no path from the source reaches.
 pub const UNREACHED: u32 = u32::MAX;
 
 /// A breadth-first tree.
@@ -19,15 +19,15 @@ pub const UNREACHED: u32 = u32::MAX;
 pub struct BfsTree {
     /// The least number of edges on a path from the source to each vertex, or [`UNREACHED`].
     pub levels: Vec<u32>,
-    /// The vertex before it on such a path, the least of those that could be; the source is its own parent.
-    /// [`UNREACHED`] where there is no path.
+    /// The predecessor of each vertex on a shortest path, the least of all candidates; the source is its own parent.
+    /// [`UNREACHED`] if there is no path.
     pub parents: Vec<u32>,
 }
 
 /// The least number of edges on a path from `source` to each vertex, or [`UNREACHED`].
 ///
-/// Weights do not matter. Cost: O(n + m) time, O(n) memory. The pull steps of a directed graph read its transpose, and
-/// are taken only if [`Graph::prepare`] has made it: a search alone would not pay for it.
+/// Weights are ignored. Cost: O(n + m) time, O(n) memory. Pull steps read the transpose of a directed graph. They are
+/// used only after [`Graph::prepare`], because a single search does not amortize the transpose.
 /// # Errors
 /// [`Error::Argument`](crate::Error::Argument) if there is no vertex `source`;
 /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).

@@ -8,6 +8,7 @@
 use std::ops::Range;
 
 use super::Graph;
+use super::components::root;
 use super::structure::Lists;
 use crate::par::{collected, filled, for_each_part, note, out_of_memory, reserved, try_split, zeros};
 use crate::sparse::cut;
@@ -211,23 +212,10 @@ struct Trees {
 }
 
 impl Trees {
-    /// The root of `v`; halves the path to it (van Leeuwen, van der Weide 1977).
-    #[inline(always)]
-    fn root(&mut self, mut v: u32) -> u32 {
-        loop {
-            let parent = self.parents[v as usize];
-            if parent == v {
-                return v;
-            }
-            let above = self.parents[parent as usize];
-            self.parents[v as usize] = above;
-            v = above;
-        }
-    }
     /// Takes an edge if it joins two trees.
     #[inline(always)]
     fn join(&mut self, e: Edge) {
-        let (u, v) = (self.root(e.roots.0), self.root(e.roots.1));
+        let (u, v) = (root(&mut self.parents, e.roots.0), root(&mut self.parents, e.roots.1));
         if u != v {
             self.parents[u.max(v) as usize] = u.min(v);
             self.taken.push(e);

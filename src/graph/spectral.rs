@@ -1,4 +1,4 @@
-//! Centralities that are fixed points of sums over neighbours: eigenvector, Katz, hubs and authorities.
+//! Centralities that are fixed points of sums over neighbors: eigenvector, Katz, hubs and authorities.
 
 use super::pull::Pull;
 use super::structure::Graph;

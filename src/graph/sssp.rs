@@ -38,6 +38,10 @@ impl ShortestPaths {
                 path.reverse();
                 return Some(path);
             }
+            // Parents that were changed may lead round.
+            if path.len() == self.parents.len() {
+                return None;
+            }
             at = parent;
             path.push(at);
         }

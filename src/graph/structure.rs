@@ -8,7 +8,7 @@ use crate::par::{reserved, zeros};
 use crate::sparse::transposed_values;
 use crate::{Cpu, Csr, Error, Pattern, Result};
 
-/// Whether an entry (i, j) of the adjacency matrix leads from i to j alone, or both ways.
+/// Whether the edges of a graph have a direction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GraphKind {
     /// Entry (i, j) is the edge from i to j.
@@ -46,11 +46,10 @@ impl std::fmt::Display for GraphKind {
     }
 }
 
-/// A graph of vertices 0..n: the neighbours of each vertex in increasing order, and a weight for each edge if it has
-/// weights.
+/// A graph of vertices 0..n: sorted adjacency lists, with edge weights if the graph is weighted.
 ///
-/// A self-loop is the entry (i, i), stored once. A matrix has one entry for a pair of vertices, so there are no
-/// parallel edges: whoever builds the matrix says how they are joined. A stored zero is an edge, of weight 0.
+/// A self-loop is the entry (i, i), stored once. There are no parallel edges: the operator that builds the matrix
+/// combines them. A stored zero is an edge of weight 0.
 /// The transpose of a directed graph is computed when an algorithm first asks for it, and kept; an undirected graph
 /// shares its pattern with the matrix that it came from, if that is symmetric and sorted.
 /// # Example
@@ -62,9 +61,9 @@ impl std::fmt::Display for GraphKind {
 /// let cpu = Cpu::new();
 /// let g = Graph::weighted(&cpu, &a, GraphKind::Directed)?;
 /// assert_eq!((g.vertices(), g.edges(), g.self_loops()), (3, 3, 1));
-/// assert_eq!((g.neighbours(1), g.weights(1)), (&[2][..], Some(&[7.0][..])));
+/// assert_eq!((g.neighbors(1), g.weights(1)), (&[2][..], Some(&[7.0][..])));
 /// let both = Graph::new(&cpu, &a, GraphKind::Undirected)?;
-/// assert_eq!(both.neighbours(1), [0, 2]);
+/// assert_eq!(both.neighbors(1), [0, 2]);
 /// # Ok::<(), sparring::Error>(())
 /// ```
 #[derive(Debug)]
@@ -78,7 +77,7 @@ pub struct Graph {
     mean_weight: f64,
 }
 
-/// Lists of neighbours, and their weights.
+/// Lists of neighbors, and their weights.
 #[derive(Clone, Debug)]
 struct Rows {
     pattern: Arc<Pattern>,
@@ -119,7 +118,7 @@ impl<'a> Lists<'a> {
 }
 
 impl Graph {
-    /// The graph under the square matrix `a`, without weights: values do not matter.
+    /// The unweighted graph whose edges are the entries of the square matrix `a`; values are ignored.
     ///
     /// Cost: O(nnz + n), nothing where `a` is sorted and the graph is directed.
     /// # Errors
@@ -137,8 +136,8 @@ impl Graph {
         }
         Self::of_rows(cpu, Rows { pattern: Arc::clone(pattern), weights: None }, kind)
     }
-    /// The graph under the square matrix `a`, whose values are weights of edges, kept as doubles. Where both directions
-    /// of an undirected edge are stored, they must have the same weight.
+    /// The weighted graph of the square matrix `a`, with its values as edge weights, stored as doubles. If both
+    /// directions of an undirected edge are stored, their weights must be equal.
     ///
     /// Cost: O(nnz + n).
     /// # Errors
@@ -227,10 +226,10 @@ impl Graph {
     /// # Panics
     /// If there is no vertex `v`.
     #[must_use]
-    pub fn neighbours(&self, v: usize) -> &[u32] {
+    pub fn neighbors(&self, v: usize) -> &[u32] {
         self.outgoing.pattern.row(v)
     }
-    /// The weights of the edges to [`neighbours`](Self::neighbours), if edges have weights.
+    /// The weights of the edges to [`neighbors`](Self::neighbors), if edges have weights.
     /// # Panics
     /// If there is no vertex `v`.
     #[must_use]
@@ -243,15 +242,15 @@ impl Graph {
     /// If there is no vertex `v`.
     #[must_use]
     pub fn degree(&self, v: usize) -> usize {
-        self.neighbours(v).len()
+        self.neighbors(v).len()
     }
     /// The pattern of the adjacency matrix: of an undirected graph, both directions of each edge.
     #[must_use]
     pub fn pattern(&self) -> &Arc<Pattern> {
         &self.outgoing.pattern
     }
-    /// Computes the transpose of a directed graph, which BFS, PageRank, components and others read, if that has not
-    /// been done. They would do it when they first need it.
+    /// Computes and caches the transpose of a directed graph. Algorithms that require it compute it on first use;
+    /// [`bfs`](super::bfs) uses it only if it is cached.
     ///
     /// Cost: O(nnz + n).
     /// # Errors
@@ -424,10 +423,10 @@ mod tests {
         let a = Csr::<f64>::from_unsorted(3, 3, ptr, cols, vec![4.0, 5.0, 4.0, 6.0]).unwrap();
         let g = Graph::weighted(&cpu, &a, GraphKind::Undirected).unwrap();
         assert_eq!((g.vertices(), g.edges(), g.self_loops()), (3, 3, 1));
-        assert_eq!((g.neighbours(1), g.weights(1)), (&[0, 2][..], Some(&[4.0, 5.0][..])));
-        assert_eq!((g.neighbours(2), g.weights(2)), (&[1, 2][..], Some(&[5.0, 6.0][..])));
+        assert_eq!((g.neighbors(1), g.weights(1)), (&[0, 2][..], Some(&[4.0, 5.0][..])));
+        assert_eq!((g.neighbors(2), g.weights(2)), (&[1, 2][..], Some(&[5.0, 6.0][..])));
         let d = Graph::weighted(&cpu, &a, GraphKind::Directed).unwrap();
-        assert_eq!((d.edges(), d.neighbours(1), d.weights(1)), (4, &[0, 2][..], Some(&[4.0, 5.0][..])));
+        assert_eq!((d.edges(), d.neighbors(1), d.weights(1)), (4, &[0, 2][..], Some(&[4.0, 5.0][..])));
         assert_eq!((d.incoming(&cpu).unwrap().of(2), d.degree(2)), (&[1, 2][..], 1));
     }
 

@@ -57,7 +57,7 @@ fn cycle(g: &Graph, waiting: &[u32]) -> Result<Error> {
     let n = waiting.len();
     let mut before = filled(n, u32::MAX, "predecessors")?;
     for v in (0..n).filter(|&v| waiting[v] > 0) {
-        g.neighbours(v).iter().for_each(|&u| before[u as usize] = v as u32);
+        g.neighbors(v).iter().for_each(|&u| before[u as usize] = v as u32);
     }
     let mut v = waiting.iter().position(|&w| w > 0).unwrap_or_default();
     for _ in 0..n {

@@ -2,7 +2,7 @@
 //!
 //! L is the strictly lower triangle of the adjacency matrix after vertices have been relabelled by degree, hubs
 //! first. Each triangle a > b > c is found once, at row a of L: b ∈ L(a), and c ∈ L(b) ∩ L(a). No product is formed.
-//! Where no vertex has many neighbours, rows are read as they stand.
+//! Where no vertex has many neighbors, rows are read as they stand.
 //!
 //! Source: Wolf, Deveci, Berry, Hammond, Rajamanickam 2017, "Fast linear algebra-based triangle counting with
 //! KokkosKernels" (sum(L .* (L·L)), the mask as accumulator, compressed rows).
@@ -80,9 +80,9 @@ pub trait TriangleCounter<A: ?Sized> {
 /// Cost: O(nnz + n + Σ |L(b)| over the entries (a, b) of L) time, with |L(b)| ≤ 2 √nnz; O(nnz + n) memory, and next to
 /// none where rows are read as they stand, which is seen to be in proportion to nnz. The same count for any number of
 /// threads and on any machine. A GPU has one method, for [`Auto`](TriangleMethod::Auto) and
-/// [`Compressed`](TriangleMethod::Compressed); it looks up Σ min(|L(a)|, |L(b)|) neighbours.
+/// [`Compressed`](TriangleMethod::Compressed); it looks up Σ min(|L(a)|, |L(b)|) neighbors.
 /// # Errors
-/// [`Error::NotSquare`]; [`Error::OutOfMemory`]; [`Error::IndexOverflow`] if 2³² vertices have two neighbours each.
+/// [`Error::NotSquare`]; [`Error::OutOfMemory`]; [`Error::IndexOverflow`] if 2³² vertices have two neighbors each.
 /// On a GPU also [`Error::Unsupported`] for [`TriangleMethod::Masked`], and the errors of the device.
 /// # Example
 /// ```
@@ -104,7 +104,7 @@ pub fn triangles<M: TriangleCounter<A>, A: ?Sized>(machine: &M, a: &A, method: T
 /// `a`.
 ///
 /// The matrix may be any that [`triangles`] takes; the counts add up to three times its count. Cost: O(nnz + n + Σ
-/// |L(b)|) time over the edges (a, b), where L(b) are the neighbours of b of higher degree, at most √nnz; O(nnz + n)
+/// |L(b)|) time over the edges (a, b), where L(b) are the neighbors of b of higher degree, at most √nnz; O(nnz + n)
 /// memory, and 4n bytes for each thread. The same counts for any number of threads.
 /// # Errors
 /// [`Error::NotSquare`]; [`Error::OutOfMemory`]; on a GPU [`Error::Unsupported`].
@@ -239,7 +239,7 @@ const MOST: u64 = 4;
 /// What the choice of a method rests on.
 #[derive(Clone, Copy, Debug)]
 struct Degrees {
-    /// Vertices with two neighbours or more.
+    /// Vertices with two neighbors or more.
     vertices: usize,
     /// Of all degrees.
     sum: usize,
@@ -257,7 +257,7 @@ enum Form {
 /// The form of L for a method, and why.
 ///
 /// Hubs-first labels gather the entries of L in few columns if there are hubs; where all vertices are alike and have
-/// few neighbours, nearly every word would hold one bit. Times of masked over compressed, one thread,
+/// few neighbors, nearly every word would hold one bit. Times of masked over compressed, one thread,
 /// benches/triangles.rs: lap2d_1000 0.67, er18d8 0.8; stencil27_60 1.05, cnr-2000 1.2, email-Enron 1.6, tc_rmat16 3.
 fn choose(method: TriangleMethod, d: &Degrees) -> (Form, String) {
     let mean = d.sum as f64 / d.vertices.max(1) as f64;

@@ -213,8 +213,7 @@ impl Case {
         let n = a.nrows() as u64;
         let weights = a.iter().map(|(i, j, _)| weight(n, i as u64, j as u64)).collect();
         let a = Csr::with_pattern(a.pattern().clone(), weights)?;
-        let symmetric = a.pattern().transpose(threads)? == **a.pattern();
-        let kind = if symmetric { GraphKind::Undirected } else { GraphKind::Directed };
+        let kind = GraphKind::of(&context.quiet, &a)?;
         let mut sources: Vec<_> = (0..a.nrows()).collect();
         sources.sort_by_key(|&v| std::cmp::Reverse(a.row(v).0.len()));
         sources.truncate(SOURCES);

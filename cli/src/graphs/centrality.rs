@@ -8,37 +8,43 @@ use sparring::graph::{
 };
 use sparring::{Error, Result};
 
-use super::answer::{Answer, highest, ranked};
-use super::common::{Common, Example, Run, Top, Weights, column};
+use super::answer::{Answer, Figure, Values};
+use super::common::{Common, Example, Run, Top, Weights};
 use crate::context::Context;
 
 pub(super) const EXAMPLES: &[(&str, [Example; 2])] = &[
     (
         "pagerank",
         [
-            ("sparring pagerank graph.txt --top 3", "The three vertices of the highest ranks"),
-            ("sparring pagerank a.mtx --weighted --personalize 0,2 -o ranks.mtx", "Ranks as seen from two vertices"),
+            ("sparring pagerank graph.txt --top 3", "The three vertices of highest rank"),
+            (
+                "sparring pagerank a.mtx --weighted --personalize 0,2 -o ranks.mtx",
+                "Personalized PageRank of two vertices",
+            ),
         ],
     ),
     (
         "betweenness",
         [
-            ("sparring betweenness graph.txt --top 2 --plot between.svg", "What shortest paths go through"),
-            ("sparring betweenness a.mtx --samples 2 --seed 7 --normalized", "An estimate from two sources"),
+            ("sparring betweenness graph.txt --top 2 --plot between.svg", "The two most central vertices"),
+            ("sparring betweenness a.mtx --samples 2 --seed 7 --normalized", "An estimate from two sampled sources"),
         ],
     ),
     (
         "closeness",
         [
-            ("sparring closeness graph.txt --top 2", "How near the others are"),
-            ("sparring closeness a.mtx --harmonic --weighted -o near.npy", "The sum of 1/distance, weights as lengths"),
+            ("sparring closeness graph.txt --top 2", "The two closest vertices"),
+            (
+                "sparring closeness a.mtx --harmonic --weighted -o near.npy",
+                "Harmonic centrality with weights as lengths",
+            ),
         ],
     ),
     (
         "eigenvector",
         [
-            ("sparring eigenvector graph.txt --kind undirected --top 2", "Who has neighbours that have neighbours"),
-            ("sparring eigenvector a.mtx --alpha 0.1 -o katz.mtx", "Katz centrality: walks of every length"),
+            ("sparring eigenvector graph.txt --kind undirected --top 2", "The two most central vertices"),
+            ("sparring eigenvector a.mtx --alpha 0.1 -o katz.mtx", "Katz centrality"),
         ],
     ),
     (
@@ -52,15 +58,15 @@ pub(super) const EXAMPLES: &[(&str, [Example; 2])] = &[
 
 #[derive(Subcommand)]
 pub(crate) enum Centrality {
-    /// Rank vertices by the ranks of those that lead to them
+    /// Compute PageRank
     Pagerank(Pagerank),
-    /// Count the shortest paths through each vertex
+    /// Compute betweenness centrality, exactly or from sampled sources
     Betweenness(Betweenness),
-    /// Compute how near all others are to each vertex
+    /// Compute closeness or harmonic centrality
     Closeness(Closeness),
-    /// Compute the eigenvector of the adjacency matrix, or Katz centrality
+    /// Compute eigenvector or Katz centrality
     Eigenvector(Eigenvector),
-    /// Compute hubs and authorities
+    /// Compute hubs and authorities (HITS)
     Hits(Hits),
 }
 
@@ -68,15 +74,15 @@ pub(crate) enum Centrality {
 pub(crate) struct Pagerank {
     #[command(flatten)]
     common: Common,
-    /// Part of a rank that is passed on along edges
+    /// Damping factor
     #[arg(long, value_name = "D", default_value_t = 0.85)]
     damping: f64,
     #[command(flatten)]
     until: Until,
-    /// Vertices that the rest of the ranks goes to [default: all]
+    /// Teleport to these vertices only [default: all]
     #[arg(long, value_name = "V", value_delimiter = ',')]
     personalize: Vec<usize>,
-    /// What vertices without edges outwards pass on is lost, as in the GAP benchmark
+    /// Drop the rank of vertices without outgoing edges, as the GAP benchmark does
     #[arg(long)]
     drop_dangling: bool,
     #[command(flatten)]
@@ -88,10 +94,10 @@ pub(crate) struct Pagerank {
 /// When an iteration ends.
 #[derive(Args)]
 pub(crate) struct Until {
-    /// Stop when a step changes the results by less than this in all
+    /// Stop when the results change by less than X in the 1-norm
     #[arg(long, value_name = "X", default_value_t = 1e-6)]
     tolerance: f64,
-    /// Give up after so many steps
+    /// Fail after N iterations
     #[arg(long, value_name = "N", default_value_t = 1000)]
     max_iterations: u32,
 }
@@ -106,13 +112,13 @@ impl From<&Until> for Iteration {
 pub(crate) struct Betweenness {
     #[command(flatten)]
     common: Common,
-    /// Estimate from so many sources [default: all vertices, exactly]
+    /// Estimate from N sampled sources [default: exact]
     #[arg(long, value_name = "N")]
     samples: Option<usize>,
-    /// Which sources are drawn
+    /// Seed of the sample
     #[arg(long, value_name = "N", default_value_t = 0, requires = "samples")]
     seed: u64,
-    /// Divide by the number of pairs
+    /// Divide by the number of pairs of other vertices
     #[arg(long)]
     normalized: bool,
     #[command(flatten)]
@@ -125,7 +131,7 @@ pub(crate) struct Betweenness {
 pub(crate) struct Closeness {
     #[command(flatten)]
     common: Common,
-    /// The sum of 1/distance, which needs no path to all
+    /// Harmonic centrality: the sum of 1/distance
     #[arg(long)]
     harmonic: bool,
     #[command(flatten)]
@@ -138,10 +144,10 @@ pub(crate) struct Closeness {
 pub(crate) struct Eigenvector {
     #[command(flatten)]
     common: Common,
-    /// Katz centrality: each edge of a walk weighs this much
+    /// Katz centrality with this attenuation factor
     #[arg(long, value_name = "X")]
     alpha: Option<f64>,
-    /// Of Katz centrality: what every vertex has of itself
+    /// Katz centrality: the weight of each vertex itself
     #[arg(long, value_name = "X", default_value_t = 1.0, requires = "alpha")]
     beta: f64,
     #[command(flatten)]
@@ -156,7 +162,7 @@ pub(crate) struct Eigenvector {
 pub(crate) struct Hits {
     #[command(flatten)]
     common: Common,
-    /// List, write and draw the authorities, not the hubs
+    /// List, write and draw authorities instead of hubs
     #[arg(long)]
     authorities: bool,
     #[command(flatten)]
@@ -251,20 +257,20 @@ impl Pagerank {
 /// A score for each vertex.
 pub(super) fn scored(what: &'static str, scores: Vec<f64>) -> Result<Answer> {
     let sum: f64 = scores.iter().sum();
-    let best = highest(&scores, 1);
-    let text = match best[..] {
-        [(v, x), ..] => format!("highest {what} {x} of vertex {v}"),
-        [] => format!("no vertex has a {what}"),
+    let best = scores.iter().enumerate().max_by(|a, b| a.1.total_cmp(b.1).then(b.0.cmp(&a.0)));
+    let text = match best {
+        Some((v, x)) => format!("highest {what} {x} of vertex {v}"),
+        None => format!("no vertex has a {what}"),
     };
     Ok(Answer {
         text,
         figures: vec![
-            ("highest", json!(best.first().map(|best| best.1))),
-            ("vertex", json!(best.first().map(|best| best.0))),
+            ("highest", json!(best.map(|best| best.1))),
+            ("vertex", json!(best.map(|best| best.0))),
             ("sum", json!(sum)),
         ],
-        result: Some(column(scores.iter().map(|&x| Some(x)))?),
-        figure: ranked(what, &scores),
-        scores: Some(scores),
+        values: Values::Scores(scores),
+        parents: None,
+        figure: Figure::Ranked(what),
     })
 }

@@ -3,55 +3,56 @@
 use clap::{Args, Subcommand};
 use serde_json::json;
 use sparring::graph::{
-    Graph, UNREACHED, bellman_ford, bfs_tree, connected_components, sssp_tree, strongly_connected_components,
+    Graph, ShortestPaths, UNREACHED, bellman_ford, bfs, bfs_tree, connected_components, sssp, sssp_tree,
+    strongly_connected_components,
 };
+use sparring::par::filled;
 
-use super::answer::{Answer, ranked, sizes};
-use super::common::{Common, Example, Run, Top, column};
+use super::answer::{Answer, Figure, Values, sizes};
+use super::common::{Common, Example, Run, Top};
 use crate::context::Context;
 use crate::output::thousands;
-use crate::plot::Curve;
 
 pub(super) const EXAMPLES: &[(&str, [Example; 2])] = &[
     (
         "bfs",
         [
-            ("sparring bfs graph.txt --source 0 --plot frontier.svg", "Levels from vertex 0, and how many are on each"),
-            ("sparring bfs a.mtx --source 2 --parents -o tree.mtx", "A tree of fewest edges"),
+            ("sparring bfs graph.txt --source 0 --plot frontier.svg", "Levels from vertex 0 and the size of each"),
+            ("sparring bfs a.mtx --source 2 --parents -o tree.mtx", "A breadth-first tree"),
         ],
     ),
     (
         "sssp",
         [
-            ("sparring sssp a.mtx --source 0 --to 2", "A shortest path, by the values as weights"),
-            ("sparring sssp a.mtx --source 0 -o lengths.npy --json", "The lengths of all, as NumPy reads them"),
+            ("sparring sssp a.mtx --source 0 --to 2", "A shortest path with the values as weights"),
+            ("sparring sssp a.mtx --source 0 -o lengths.npy --json", "All distances as a NumPy array"),
         ],
     ),
     (
         "components",
         [
-            ("sparring components graph.txt", "How many parts hang together"),
-            ("sparring components a.mtx -o parts.mtx --plot parts.svg", "Of each vertex the least one of its part"),
+            ("sparring components graph.txt", "Count connected components"),
+            ("sparring components a.mtx -o parts.mtx --plot parts.svg", "The component of each vertex"),
         ],
     ),
     (
         "scc",
         [
-            ("sparring scc graph.txt", "Parts in which each vertex leads to each"),
-            ("sparring scc a.mtx --json", "Their number and the largest as JSON"),
+            ("sparring scc graph.txt", "Count strongly connected components"),
+            ("sparring scc a.mtx --json", "Their number and the largest size as JSON"),
         ],
     ),
 ];
 
 #[derive(Subcommand)]
 pub(crate) enum Paths {
-    /// Search breadth-first: the fewest edges from a vertex to each
+    /// Breadth-first search: the least number of edges from a source to each vertex
     Bfs(Bfs),
-    /// Find the shortest paths from a vertex, the values of the matrix as weights
+    /// Find shortest paths from a source, with the values of the matrix as weights
     Sssp(Sssp),
-    /// Find the connected components, of a directed graph the weak ones
+    /// Find connected components; weak ones of a directed graph
     Components(Parts),
-    /// Find the strongly connected components
+    /// Find strongly connected components
     Scc(Parts),
 }
 
@@ -59,10 +60,10 @@ pub(crate) enum Paths {
 pub(crate) struct Bfs {
     #[command(flatten)]
     common: Common,
-    /// Vertex that the search begins at
+    /// Source vertex
     #[arg(long, value_name = "V")]
     source: usize,
-    /// Write the parent of each vertex in a tree, not its level
+    /// Write the parent of each vertex in a breadth-first tree instead of its level
     #[arg(long)]
     parents: bool,
 }
@@ -71,16 +72,16 @@ pub(crate) struct Bfs {
 pub(crate) struct Sssp {
     #[command(flatten)]
     common: Common,
-    /// Vertex that the paths begin at
+    /// Source vertex
     #[arg(long, value_name = "V")]
     source: usize,
     /// Print the path to this vertex
     #[arg(long, value_name = "V")]
     to: Option<usize>,
-    /// Write the vertex before each on its path, not the length
+    /// Write the predecessor of each vertex instead of its distance
     #[arg(long)]
     parents: bool,
-    /// Weights may be negative: rounds over all edges (Bellman-Ford), and an error for a cycle of negative length
+    /// Allow negative weights (Bellman-Ford); a reachable negative cycle is an error
     #[arg(long)]
     negative: bool,
     #[command(flatten)]
@@ -118,22 +119,19 @@ impl Run for Paths {
     }
 }
 
-/// Those that are a vertex.
-fn vertices(numbers: &[u32]) -> sparring::Result<sparring::runtime::Matrix> {
-    column(numbers.iter().map(|&x| (x != UNREACHED).then_some(x)))
-}
-
 impl Bfs {
     fn search(&self, context: &Context, g: &Graph) -> sparring::Result<Answer> {
-        let tree = bfs_tree(&context.cpu, g, self.source)?;
-        let mut frontiers: Vec<u64> = vec![];
-        for &level in tree.levels.iter().filter(|level| **level != UNREACHED) {
-            frontiers.resize(frontiers.len().max(level as usize + 1), 0);
-            frontiers[level as usize] += 1;
-        }
-        let (reached, depth) = (frontiers.iter().sum::<u64>(), frontiers.len() - 1);
+        let (levels, parents) = if self.parents {
+            let tree = bfs_tree(&context.cpu, g, self.source)?;
+            (tree.levels, Some(tree.parents))
+        } else {
+            (bfs(&context.cpu, g, self.source)?, None)
+        };
+        let depth = levels.iter().filter(|level| **level != UNREACHED).max().copied().unwrap_or(0);
+        let mut frontiers = filled(depth as usize + 1, 0u64, "levels")?;
+        levels.iter().filter(|level| **level != UNREACHED).for_each(|&level| frontiers[level as usize] += 1);
+        let reached = frontiers.iter().sum::<u64>();
         let sum: u64 = (0..).zip(&frontiers).map(|(level, count)| level * count).sum();
-        let points = (0..).zip(&frontiers).map(|(level, &n)| (f64::from(level), n as f64)).collect();
         Ok(Answer {
             text: format!(
                 "{} of {} vertices reached from {}, at most {depth} edges away",
@@ -147,20 +145,24 @@ impl Bfs {
                 ("depth", json!(depth)),
                 ("sum", json!(sum)),
             ],
-            scores: None,
-            result: Some(vertices(if self.parents { &tree.parents } else { &tree.levels })?),
-            figure: Curve::linear("edges from the source", "vertices", points),
+            values: Values::Numbers(levels),
+            parents,
+            figure: Figure::Levels(frontiers),
         })
     }
 }
 
 impl Sssp {
     fn search(&self, context: &Context, g: &Graph) -> sparring::Result<Answer> {
-        let search = if self.negative { bellman_ford } else { sssp_tree };
-        let found = search(&context.cpu, g, self.source)?;
+        let cpu = &context.cpu;
+        let found = match (self.negative, self.parents || self.to.is_some()) {
+            (true, _) => bellman_ford(cpu, g, self.source)?,
+            (false, true) => sssp_tree(cpu, g, self.source)?,
+            (false, false) => ShortestPaths { distances: sssp(cpu, g, self.source)?, parents: vec![] },
+        };
         let lengths = found.distances.iter().copied().filter(|d| d.is_finite());
         let (reached, sum) = (lengths.clone().count(), lengths.clone().sum::<f64>());
-        let longest = lengths.clone().fold(f64::NEG_INFINITY, f64::max);
+        let longest = lengths.fold(f64::NEG_INFINITY, f64::max);
         let mut text = format!(
             "{} of {} vertices reached from {}, at most {longest} away",
             thousands(reached as u64),
@@ -191,29 +193,24 @@ impl Sssp {
                 ("path_length", json!(path.as_ref().map(|_| found.distances[to]))),
             ]);
         }
-        let finite: Vec<f64> = lengths.collect();
         Ok(Answer {
             text,
             figures,
-            result: Some(if self.parents {
-                vertices(&found.parents)?
-            } else {
-                column(found.distances.iter().map(|&d| d.is_finite().then_some(d)))?
-            }),
-            figure: ranked("length of the shortest path", &finite),
-            scores: Some(found.distances.iter().map(|&d| if d.is_finite() { d } else { f64::NEG_INFINITY }).collect()),
+            values: Values::Scores(found.distances),
+            parents: self.parents.then_some(found.parents),
+            figure: Figure::Ranked("length of the shortest path"),
         })
     }
 }
 
 fn parts(labels: Vec<u32>, what: &'static str) -> sparring::Result<Answer> {
-    let (sizes, figure) = sizes("rank of the component", &labels);
+    let sizes = sizes(&labels)?;
     let largest = sizes.first().copied().unwrap_or(0);
     Ok(Answer {
         text: format!("{} {what}, the largest of {} vertices", thousands(sizes.len() as u64), thousands(largest)),
         figures: vec![("components", json!(sizes.len())), ("largest", json!(largest))],
-        scores: None,
-        result: Some(column(labels.iter().map(|&label| Some(label)))?),
-        figure,
+        values: Values::Numbers(labels),
+        parents: None,
+        figure: Figure::Sizes("rank of the component"),
     })
 }

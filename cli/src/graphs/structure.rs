@@ -1,92 +1,93 @@
-//! Communities, cores, colours, sets, forests and matchings.
+//! Cores, trusses, clustering, communities, independent sets, colorings, forests, matchings and orders.
 
 use clap::{Args, Subcommand};
 use serde_json::json;
+use sparring::Result;
 use sparring::graph::{
-    Communities, Graph, UNMATCHED, bipartite_matching, core_numbers, greedy_coloring, k_truss, label_propagation,
+    Communities, Graph, UNREACHED, bipartite_matching, core_numbers, greedy_coloring, k_truss, label_propagation,
     leiden, local_clustering, louvain, maximal_independent_set, minimum_spanning_forest, topological_order,
     transitivity, truss_numbers,
 };
-use sparring::prelude::Plus;
-use sparring::runtime::Matrix;
-use sparring::{Coo, Result};
+use sparring::par::filled;
 
-use super::answer::{Answer, ranked, sizes};
+use super::answer::{Answer, Figure, Values, sizes};
 use super::centrality::scored;
-use super::common::{Common, Example, Run, Top, Weights, column};
+use super::common::{Common, Example, Run, Top, Weights};
 use crate::context::Context;
 use crate::output::thousands;
-use crate::plot::Curve;
 
 pub(super) const EXAMPLES: &[(&str, [Example; 2])] = &[
     (
         "kcore",
         [
-            ("sparring kcore graph.txt --top 3", "The vertices deepest in the graph"),
+            ("sparring kcore graph.txt --top 3", "The three vertices of largest core number"),
             ("sparring kcore a.mtx -o cores.mtx --plot cores.svg", "The core number of each vertex"),
         ],
     ),
     (
         "ktruss",
         [
-            ("sparring ktruss graph.txt --k 3 -o truss.mtx", "Edges that are in triangles of such edges"),
-            ("sparring ktruss graph.txt", "The largest k of each edge"),
+            ("sparring ktruss graph.txt --k 3 -o truss.mtx", "The 3-truss"),
+            ("sparring ktruss graph.txt", "The truss number of each edge"),
         ],
     ),
     (
         "louvain",
         [
-            ("sparring louvain graph.txt --kind undirected", "Communities by moving vertices"),
-            ("sparring louvain a.mtx --kind undirected --weighted --resolution 2", "Smaller ones, by weights"),
+            ("sparring louvain graph.txt --kind undirected", "Communities by modularity"),
+            (
+                "sparring louvain a.mtx --kind undirected --weighted --resolution 2",
+                "Smaller communities of a weighted graph",
+            ),
         ],
     ),
     (
         "leiden",
         [
-            ("sparring leiden graph.txt --kind undirected --plot sizes.svg", "Communities that hang together"),
-            ("sparring leiden a.mtx --kind undirected -o communities.mtx --json", "Of each vertex its community"),
+            ("sparring leiden graph.txt --kind undirected --plot sizes.svg", "Connected communities and their sizes"),
+            ("sparring leiden a.mtx --kind undirected -o communities.mtx --json", "The community of each vertex"),
         ],
     ),
     (
         "clustering",
         [
-            ("sparring clustering graph.txt --kind undirected", "How many neighbours are neighbours"),
-            ("sparring clustering a.mtx --kind undirected -o local.mtx", "The same of each vertex"),
+            ("sparring clustering graph.txt --kind undirected", "Average clustering and transitivity"),
+            ("sparring clustering a.mtx --kind undirected -o local.mtx", "Local clustering coefficients"),
         ],
     ),
     (
         "mis",
         [
-            ("sparring mis graph.txt", "Vertices no two of which are neighbours"),
-            ("sparring mis a.mtx -o set.mtx", "1 for each vertex of the set"),
+            ("sparring mis graph.txt", "The size of a maximal independent set"),
+            ("sparring mis a.mtx -o set.mtx", "Its vertices"),
         ],
     ),
     (
         "color",
         [
-            ("sparring color graph.txt", "How many colours make all neighbours differ"),
-            ("sparring color a.mtx -o colors.npy", "The colour of each vertex"),
+            ("sparring color graph.txt", "The number of colors of a greedy coloring"),
+            ("sparring color a.mtx -o colors.npy", "The color of each vertex"),
         ],
     ),
     (
         "cdlp",
         [
-            ("sparring cdlp graph.txt --plot communities.svg", "Communities by the labels of neighbours"),
+            ("sparring cdlp graph.txt --plot communities.svg", "Communities by label propagation"),
             ("sparring cdlp a.mtx --iterations 5 -o labels.mtx --json", "After five iterations"),
         ],
     ),
     (
         "msf",
         [
-            ("sparring msf graph.txt --kind undirected", "The forest of least weight"),
-            ("sparring msf a.mtx --kind undirected -o forest.mtx", "Its edges as a matrix"),
+            ("sparring msf graph.txt --kind undirected", "The weight of a minimum spanning forest"),
+            ("sparring msf a.mtx --kind undirected -o forest.mtx", "The edges of the forest as a matrix"),
         ],
     ),
     (
         "matching",
         [
-            ("sparring matching graph.txt", "How many rows and columns can be paired"),
-            ("sparring matching a.mtx -o pairs.mtx", "The column of each row"),
+            ("sparring matching graph.txt", "The structural rank"),
+            ("sparring matching a.mtx -o pairs.mtx", "The matched column of each row"),
         ],
     ),
     (
@@ -94,36 +95,36 @@ pub(super) const EXAMPLES: &[(&str, [Example; 2])] = &[
         [
             (
                 "sparring select a.mtx --op triu --scalar 1 -o dag.mtx && sparring toposort dag.mtx",
-                "An order in which edges lead forwards",
+                "Sort the upper triangle topologically",
             ),
-            ("sparring toposort dag.mtx -o order.mtx", "The vertices in that order"),
+            ("sparring toposort dag.mtx -o order.mtx", "Write the order"),
         ],
     ),
 ];
 
 #[derive(Subcommand)]
 pub(crate) enum Structure {
-    /// Compute core numbers: the largest k for which each vertex is in a subgraph of degrees from k on
+    /// Compute core numbers
     Kcore(Scored),
-    /// Find the k-truss, whose edges are in k - 2 of its triangles, or the largest k of each edge
+    /// Find the k-truss, or compute truss numbers
     Ktruss(Ktruss),
-    /// Find communities of high modularity by moving vertices (Louvain)
+    /// Find communities by the Louvain method
     Louvain(Louvain),
-    /// Find communities of high modularity that hang together (Leiden)
+    /// Find connected communities by the Leiden method
     Leiden(Leiden),
-    /// Compute clustering coefficients: of the pairs of neighbours, those that are neighbours
+    /// Compute clustering coefficients
     Clustering(Scored),
     /// Find a maximal independent set
     Mis(Plain),
-    /// Colour vertices so that neighbours differ
+    /// Color vertices greedily
     Color(Plain),
-    /// Find communities by label propagation, synchronous as in LDBC Graphalytics
+    /// Find communities by synchronous label propagation (LDBC Graphalytics CDLP)
     Cdlp(Cdlp),
-    /// Find the minimum spanning forest, the values of the matrix as weights
+    /// Find the minimum spanning forest, with the values of the matrix as weights
     Msf(Plain),
     /// Find a maximum matching of rows and columns
     Matching(Plain),
-    /// Put the vertices of a directed graph without cycles in order
+    /// Sort the vertices of a directed acyclic graph topologically
     Toposort(Plain),
 }
 
@@ -145,7 +146,7 @@ pub(crate) struct Scored {
 pub(crate) struct Ktruss {
     #[command(flatten)]
     common: Common,
-    /// The truss that is wanted [default: the largest k of each edge]
+    /// k [default: compute all truss numbers]
     #[arg(long, value_name = "K")]
     k: Option<u32>,
 }
@@ -156,7 +157,7 @@ pub(crate) struct Louvain {
     common: Common,
     #[command(flatten)]
     weights: Weights,
-    /// The higher, the smaller the communities
+    /// Resolution: communities are smaller above 1
     #[arg(long, value_name = "X", default_value_t = 1.0)]
     resolution: f64,
 }
@@ -165,7 +166,7 @@ pub(crate) struct Louvain {
 pub(crate) struct Leiden {
     #[command(flatten)]
     louvain: Louvain,
-    /// Times that communities are refined, if modularity still rises
+    /// Iterations, fewer if modularity does not improve
     #[arg(long, value_name = "N", default_value_t = 2)]
     iterations: usize,
 }
@@ -174,7 +175,7 @@ pub(crate) struct Leiden {
 pub(crate) struct Cdlp {
     #[command(flatten)]
     common: Common,
-    /// Steps, if labels do not come to rest before
+    /// Iterations, fewer if the labels are stable
     #[arg(long, value_name = "N", default_value_t = 10)]
     iterations: usize,
 }
@@ -205,9 +206,19 @@ impl Run for Structure {
         match self {
             Self::Kcore(_) => {
                 let found = core_numbers(cpu, g)?;
-                let mut answer = scored("core number", found.iter().map(|&k| f64::from(k)).collect())?;
-                answer.result = Some(column(found.iter().map(|&k| Some(k)))?);
-                Ok(answer)
+                let most = found.iter().copied().max().unwrap_or(0);
+                let vertex = found.iter().position(|&k| k == most);
+                Ok(Answer {
+                    text: format!("largest core number {most}"),
+                    figures: vec![
+                        ("highest", json!(most)),
+                        ("vertex", json!(vertex)),
+                        ("sum", json!(found.iter().map(|&k| u64::from(k)).sum::<u64>())),
+                    ],
+                    values: Values::Numbers(found),
+                    parents: None,
+                    figure: Figure::Ranked("core number"),
+                })
             }
             Self::Ktruss(of) => of.truss(context, g),
             Self::Louvain(of) => communities(louvain(cpu, g, of.resolution)?),
@@ -222,114 +233,79 @@ impl Run for Structure {
             }
             Self::Mis(_) => {
                 let set = maximal_independent_set(cpu, g)?;
-                let mut holds = sparring::par::filled(g.vertices(), None, "a set")?;
-                set.iter().for_each(|&v| holds[v as usize] = Some(1u32));
-                Ok(Answer {
-                    text: format!("{} vertices, no two of them neighbours", thousands(set.len() as u64)),
-                    figures: vec![("size", json!(set.len()))],
-                    scores: None,
-                    result: Some(column(holds.into_iter())?),
-                    figure: degrees(g),
-                })
+                let mut members = filled(g.vertices(), UNREACHED, "a set of vertices")?;
+                set.iter().for_each(|&v| members[v as usize] = 1);
+                Ok(sized(format!("{} vertices", thousands(set.len() as u64)), set.len(), members))
             }
             Self::Color(_) => {
                 let found = greedy_coloring(cpu, g)?;
-                let (_, figure) = sizes("rank of the color", &found.colors);
                 Ok(Answer {
                     text: format!("{} colors", found.count),
                     figures: vec![("colors", json!(found.count))],
-                    scores: None,
-                    result: Some(column(found.colors.iter().map(|&c| Some(c)))?),
-                    figure,
+                    values: Values::Numbers(found.colors),
+                    parents: None,
+                    figure: Figure::Sizes("rank of the color"),
                 })
             }
             Self::Cdlp(of) => {
                 let found = label_propagation(cpu, g, of.iterations)?;
-                let (parts, figure) = sizes("rank of the community", &found.labels);
-                let rest = if found.stable { "labels at rest" } else { "labels still change" };
-                Ok(Answer {
-                    text: format!(
-                        "{} communities, the largest of {} vertices, after {} iterations, {rest}",
-                        thousands(parts.len() as u64),
-                        thousands(parts.first().copied().unwrap_or(0)),
-                        found.iterations
-                    ),
-                    figures: vec![
-                        ("communities", json!(parts.len())),
-                        ("largest", json!(parts.first().copied().unwrap_or(0))),
-                        ("iterations", json!(found.iterations)),
-                    ],
-                    scores: None,
-                    result: Some(column(found.labels.iter().map(|&label| Some(label)))?),
-                    figure,
-                })
+                let mut answer = parts(found.labels, String::new())?;
+                let end = if found.stable { "stable" } else { "not stable" };
+                answer.text = format!("{} after {} iterations, {end}", answer.text, found.iterations);
+                answer.figures.push(("iterations", json!(found.iterations)));
+                Ok(answer)
             }
             Self::Msf(_) => {
                 let found = minimum_spanning_forest(cpu, g)?;
-                let n = g.vertices();
-                let (rows, cols): (Vec<_>, Vec<_>) = found.edges.iter().copied().unzip();
-                let weight = |&(u, v): &(u32, u32)| {
-                    let at = g.neighbours(u as usize).binary_search(&v).ok();
-                    at.and_then(|k| g.weights(u as usize).map(|w| w[k])).unwrap_or(1.0)
-                };
-                let weights: Vec<f64> = found.edges.iter().map(weight).collect();
-                let figure = ranked("weight of the edge", &weights);
-                let forest = Coo::new(n, n, rows, cols, weights)?.to_csr(Plus::new())?;
+                let (edges, n) = (found.edges.len(), g.vertices());
                 Ok(Answer {
-                    text: format!("{} edges of weight {} in all", thousands(found.edges.len() as u64), found.weight),
+                    text: format!("{} edges of total weight {}", thousands(edges as u64), found.weight),
                     figures: vec![
-                        ("size", json!(found.edges.len())),
+                        ("size", json!(edges)),
                         ("weight", json!(found.weight)),
-                        ("components", json!(n - found.edges.len())),
+                        ("components", json!(n - edges)),
                     ],
-                    scores: None,
-                    result: Some(Matrix::from(forest)),
-                    figure,
+                    values: Values::Forest(found.edges),
+                    parents: None,
+                    figure: Figure::Ranked("weight"),
                 })
             }
             Self::Matching(_) => {
                 let found = bipartite_matching(cpu, g.pattern())?;
-                Ok(Answer {
-                    text: format!("{} pairs", thousands(found.size as u64)),
-                    figures: vec![("size", json!(found.size))],
-                    scores: None,
-                    result: Some(column(found.rows.iter().map(|&j| (j != UNMATCHED).then_some(j)))?),
-                    figure: degrees(g),
-                })
+                Ok(sized(format!("{} pairs", thousands(found.size as u64)), found.size, found.rows))
             }
             Self::Toposort(_) => {
                 let order = topological_order(cpu, g)?;
-                Ok(Answer {
-                    text: format!("{} vertices in order", thousands(order.len() as u64)),
-                    figures: vec![("size", json!(order.len()))],
-                    scores: None,
-                    result: Some(column(order.iter().map(|&v| Some(v)))?),
-                    figure: degrees(g),
-                })
+                Ok(sized(format!("{} vertices in order", thousands(order.len() as u64)), order.len(), order))
             }
         }
     }
 }
 
-fn communities(found: Communities) -> Result<Answer> {
-    let (parts, figure) = sizes("rank of the community", &found.labels);
-    let largest = parts.first().copied().unwrap_or(0);
+/// A result whose size is all there is to say of it.
+fn sized(text: String, size: usize, values: Vec<u32>) -> Answer {
+    let figures = vec![("size", json!(size))];
+    Answer { text, figures, values: Values::Numbers(values), parents: None, figure: Figure::Degrees }
+}
+
+/// A partition of the vertices; `quality` follows the number of its parts.
+fn parts(labels: Vec<u32>, quality: String) -> Result<Answer> {
+    let sizes = sizes(&labels)?;
+    let largest = sizes.first().copied().unwrap_or(0);
+    let count = thousands(sizes.len() as u64);
     Ok(Answer {
-        text: format!(
-            "{} communities of modularity {:.6}, the largest of {} vertices",
-            thousands(found.count as u64),
-            found.modularity,
-            thousands(largest)
-        ),
-        figures: vec![
-            ("communities", json!(found.count)),
-            ("modularity", json!(found.modularity)),
-            ("largest", json!(largest)),
-        ],
-        scores: None,
-        result: Some(column(found.labels.iter().map(|&label| Some(label)))?),
-        figure,
+        text: format!("{count} communities{quality}, the largest of {} vertices", thousands(largest)),
+        figures: vec![("communities", json!(sizes.len())), ("largest", json!(largest))],
+        values: Values::Numbers(labels),
+        parents: None,
+        figure: Figure::Sizes("rank of the community"),
     })
+}
+
+fn communities(found: Communities) -> Result<Answer> {
+    let mut answer = parts(found.labels, format!(" of modularity {:.6}", found.modularity))?;
+    answer.figures.push(("modularity", json!(found.modularity)));
+    Ok(answer)
 }
 
 impl Ktruss {
@@ -338,7 +314,7 @@ impl Ktruss {
         let (edges, numbers) = match self.k {
             Some(k) => {
                 let edges = k_truss(cpu, g, k)?;
-                let numbers = sparring::par::filled(edges.len(), k, "truss numbers")?;
+                let numbers = filled(edges.len(), k, "truss numbers")?;
                 (edges, numbers)
             }
             None => {
@@ -347,25 +323,16 @@ impl Ktruss {
             }
         };
         let most = numbers.iter().copied().max().unwrap_or(0);
-        let text = match self.k {
-            Some(k) => format!("{} edges in the {k}-truss", thousands(edges.len() as u64)),
-            None => format!("edges are in trusses up to k = {most}"),
-        };
-        let figure = ranked("truss number of the edge", &numbers.iter().map(|&k| f64::from(k)).collect::<Vec<_>>());
-        let (rows, cols): (Vec<_>, Vec<_>) = edges.iter().copied().unzip();
-        let truss = Coo::new(g.vertices(), g.vertices(), rows, cols, numbers)?.to_csr(Plus::new())?;
+        let count = edges.len();
         Ok(Answer {
-            text,
-            figures: vec![("size", json!(edges.len())), ("highest", json!(most))],
-            scores: None,
-            result: Some(Matrix::from(truss)),
-            figure,
+            text: match self.k {
+                Some(k) => format!("{} edges in the {k}-truss", thousands(count as u64)),
+                None => format!("largest truss number {most}"),
+            },
+            figures: vec![("size", json!(count)), ("highest", json!(most))],
+            values: Values::Edges(edges, numbers),
+            parents: None,
+            figure: Figure::Ranked("truss number"),
         })
     }
-}
-
-/// How many edges leave vertices, where there is nothing else to draw.
-fn degrees(g: &Graph) -> Curve {
-    let degrees: Vec<f64> = (0..g.vertices()).map(|v| g.degree(v) as f64).collect();
-    ranked("degree of the vertex", &degrees)
 }

@@ -1,4 +1,4 @@
-//! Who is whose neighbour, whatever the matrix looks like, and the order by degree.
+//! Who is whose neighbor, whatever the matrix looks like, and the order by degree.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -22,16 +22,16 @@ impl<'a, I: Index> Adjacency<'a, I> {
     pub(super) fn vertices(&self) -> usize {
         self.a.nrows()
     }
-    /// Lists of neighbours of `u`, which may name a neighbour twice and `u` itself.
+    /// Lists of neighbors of `u`, which may name a neighbor twice and `u` itself.
     #[inline(always)]
-    pub(super) fn neighbours(&self, u: usize) -> [&[I]; 2] {
+    pub(super) fn neighbors(&self, u: usize) -> [&[I]; 2] {
         [self.a.row(u), self.transposed.as_ref().map_or(&[], |t| t.row(u))]
     }
-    /// Whether neighbours may be named twice.
+    /// Whether neighbors may be named twice.
     pub(super) fn repeats(&self) -> bool {
         self.transposed.is_some()
     }
-    /// One list in place of two, without the vertex itself, if no vertex has more than `most` neighbours, rows are
+    /// One list in place of two, without the vertex itself, if no vertex has more than `most` neighbors, rows are
     /// sorted and there are few enough for a second-level cache: beyond it merging takes longer than new names (er18d8,
     /// 0.9; p2p-Gnutella31, 1.3).
     pub(super) fn merged(&self, threads: &Threads, most: usize) -> Result<Option<Pattern<I>>> {
@@ -200,14 +200,14 @@ fn blocks_below<I: Index>(a: &Pattern<I>, most: usize) -> Result<Option<Vec<Rang
 /// Columns whose fingers are set together.
 const COLUMNS: usize = 1 << 12;
 
-/// New names for vertices: the more neighbours, the smaller.
+/// New names for vertices: the more neighbors, the smaller.
 pub(super) struct Order {
-    /// Name of each vertex; [`NAMELESS`](Order::NAMELESS) if it has too few neighbours for a triangle.
+    /// Name of each vertex; [`NAMELESS`](Order::NAMELESS) if it has too few neighbors for a triangle.
     /// As long as a power of two, so that a mask keeps an index within.
     pub(super) label: Vec<u32>,
     /// Vertices that have a name.
     pub(super) named: usize,
-    /// Most neighbours, as [`Adjacency::degree`] counts them.
+    /// Most neighbors, as [`Adjacency::degree`] counts them.
     pub(super) longest: usize,
 }
 
@@ -248,7 +248,7 @@ impl Order {
         }
         if named > Self::NAMELESS as usize {
             return Err(Error::IndexOverflow {
-                what: "vertices that have two neighbours",
+                what: "vertices that have two neighbors",
                 needed: named as u128,
                 max: Self::NAMELESS.into(),
             });
@@ -279,7 +279,7 @@ impl Order {
     }
 }
 
-/// Most neighbours of a vertex.
+/// Most neighbors of a vertex.
 fn longest<I: Index>(threads: &Threads, graph: &Adjacency<'_, I>) -> Result<usize> {
     let n = graph.vertices();
     let longest = AtomicUsize::new(0);

@@ -57,7 +57,7 @@ fn check((nrows, ncols): (usize, usize), method: TriangleMethod) -> Result<()> {
         TriangleMethod::Auto | TriangleMethod::Compressed => Ok(()),
         TriangleMethod::Masked | TriangleMethod::Direct => Err(Error::Unsupported {
             what: format!("TriangleMethod::{method:?} on a GPU"),
-            why: "a GPU looks neighbours up without forming a product; ask for Auto".into(),
+            why: "a GPU looks neighbors up without forming a product; ask for Auto".into(),
         }),
     }
 }

@@ -1,6 +1,6 @@
 //! The count on rows as they stand: no new names, no L, symmetry seen on the way.
 //!
-//! For graphs whose vertices have few neighbours: there is no hub whose row others would read again and again, so the
+//! For graphs whose vertices have few neighbors: there is no hub whose row others would read again and again, so the
 //! order of the vertices does not matter, and everything else costs more than the count.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};

@@ -1,6 +1,6 @@
 //! Every triangle once, at its vertex of lowest degree: counts for each vertex and for each edge.
 //!
-//! Of each vertex the neighbours of higher degree are listed, in the row's order (of equal degrees, those with a larger
+//! Of each vertex the neighbors of higher degree are listed, in the row's order (of equal degrees, those with a larger
 //! number). A triangle u, v, w is found at u: v and w are in its list, w in that of v. Lists have at most √(2m)
 //! vertices for m edges. Counts are sums of whole numbers, so that they do not depend on who adds first.
 //!
@@ -18,7 +18,7 @@ const BLOCK: usize = 1 << 12;
 /// Most blocks.
 const BLOCKS: usize = 1024;
 
-/// A simple graph, and of each vertex the neighbours of higher degree.
+/// A simple graph, and of each vertex the neighbors of higher degree.
 pub(super) struct Upward<'a, I: Index> {
     /// Symmetric, sorted, without a diagonal.
     graph: &'a Pattern<I>,
@@ -31,8 +31,8 @@ impl<'a, I: Index> Upward<'a, I> {
     /// Of a pattern that is symmetric, sorted, and without a diagonal.
     pub(super) fn new(threads: &Threads, graph: &'a Pattern<I>) -> Result<Self> {
         let ptr = graph.row_ptr();
-        let mut heads = filled(graph.nnz(), I::default(), "neighbours of higher degree")?;
-        let mut lens = filled(graph.nrows(), 0u32, "numbers of neighbours")?;
+        let mut heads = filled(graph.nnz(), I::default(), "neighbors of higher degree")?;
+        let mut lens = filled(graph.nrows(), 0u32, "numbers of neighbors")?;
         let blocks = blocks_of(graph)?;
         let parts = {
             let heads = cut(&mut heads, blocks.len(), blocks.iter().map(|b| ptr[b.end] - ptr[b.start]))?;

@@ -145,7 +145,7 @@ impl<F: Rows> Lower<F> {
         let state = || {
             let scratch =
                 Scratch { words: filled(words, 0, "bits of a row")?, touched: filled(room, 0, "words of a row")? };
-            Ok((scratch, filled(room, 0u32, "neighbours of a row")?))
+            Ok((scratch, filled(room, 0u32, "neighbors of a row")?))
         };
         let hint = total + n;
         let rows = append_blocks(
@@ -202,7 +202,7 @@ impl<F: Rows> Lower<F> {
             || {
                 Ok(Batch {
                     words: filled(self.words, 0, "bits of a row")?,
-                    names: filled(room, 0, "neighbours of rows")?,
+                    names: filled(room, 0, "neighbors of rows")?,
                     starts: filled(room, 0, "places of rows")?,
                     owners: filled(BATCH, (0, 0), "rows at hand")?,
                 })
@@ -228,7 +228,7 @@ impl<F: Rows> Lower<F> {
             let (mut n, mut rows) = (0, 0);
             while at < block.end && n < BATCH && rows < BATCH {
                 let (found, next) = F::names(&self.rows, at, &mut names[n..]);
-                // b = min L(a) has no neighbour below it in L(a).
+                // b = min L(a) has no neighbor below it in L(a).
                 if found >= 2 {
                     let own = &mut names[n..n + found];
                     let smallest = own.iter().fold(u32::MAX, |x, &b| x.min(b));
@@ -278,7 +278,7 @@ impl<F: Rows, I: Index> simd::Work for Block<'_, '_, F, I> {
             if a == Order::NAMELESS {
                 continue;
             }
-            let [own, others] = graph.neighbours(u);
+            let [own, others] = graph.neighbors(u);
             let mut n = labels_below(own, &order.label, mask, a, names);
             if graph.repeats() {
                 n += labels_below(others, &order.label, mask, a, &mut names[n..]);
@@ -309,7 +309,7 @@ impl<F: Rows> simd::Work for Count<'_, F> {
     }
 }
 
-/// Some rows of L whose neighbours' rows are looked up together. One per thread.
+/// Some rows of L whose neighbors' rows are looked up together. One per thread.
 struct Batch {
     words: Vec<u64>,
     /// Names b in these rows, but the smallest of each.
