@@ -98,7 +98,8 @@ pub fn pagerank(cpu: &Cpu, g: &Graph, options: &PageRankOptions) -> Result<PageR
     let mut passed = reserved(n, "what vertices pass on")?;
     passed.extend(ranks.iter().zip(&share).map(|(r, s)| r * s));
     let mut next = filled(n, 0.0, "what vertices pass on")?;
-    let dangling: Vec<u32> = (0..n as u32).filter(|&u| share[u as usize] == 0.0).collect();
+    let mut dangling = reserved(share.iter().filter(|s| **s == 0.0).count(), "dangling vertices")?;
+    dangling.extend((0..n as u32).filter(|&u| share[u as usize] == 0.0));
     let pull = Pull::new(cpu.threads(), g.incoming(cpu)?)?;
     let mut change = f64::INFINITY;
     for iterations in 1..=options.max_iterations {

@@ -64,18 +64,21 @@ impl Answer {
     pub(super) fn curve(&self, g: &Graph) -> Result<Curve> {
         Ok(match (&self.figure, &self.values) {
             (Figure::Levels(counts), _) => {
-                let points = counts.iter().enumerate().map(|(level, &n)| (level as f64, n as f64)).collect();
+                let points = numbered(counts.iter().enumerate().map(|(level, &n)| (level as f64, n as f64)))?;
                 Curve::linear("edges from the source", "vertices", points)
             }
             (Figure::Sizes(rank), Values::Numbers(labels)) => {
-                by_rank(rank, "vertices", sizes(labels)?.into_iter().map(|n| n as f64).collect())
+                let sizes = sizes(labels)?;
+                let mut counts = filled(sizes.len(), 0.0, "sizes of sets")?;
+                counts.iter_mut().zip(sizes).for_each(|(to, n)| *to = n as f64);
+                by_rank(rank, "vertices", counts)?
             }
-            (Figure::Ranked(what), Values::Forest(edges)) => by_rank("rank of the edge", what, weights(g, edges)?),
-            (Figure::Ranked(what), values) => by_rank("rank", what, values.scores()?),
+            (Figure::Ranked(what), Values::Forest(edges)) => by_rank("rank of the edge", what, weights(g, edges)?)?,
+            (Figure::Ranked(what), values) => by_rank("rank", what, values.scores()?)?,
             (Figure::Degrees | Figure::Sizes(_), _) => {
                 let mut degrees = filled(g.vertices(), 0.0, "degrees")?;
                 degrees.iter_mut().enumerate().for_each(|(v, degree)| *degree = g.degree(v) as f64);
-                by_rank("rank of the vertex", "degree", degrees)
+                by_rank("rank of the vertex", "degree", degrees)?
             }
         })
     }
@@ -93,7 +96,10 @@ impl Answer {
             order.truncate(top);
         }
         order.sort_unstable_by(by);
-        Ok(order.into_iter().map(|v| (v, scores[v])).filter(|(_, x)| *x > f64::NEG_INFINITY).collect())
+        let mut highest = filled(order.len(), (0, 0.0), "a ranking")?;
+        highest.iter_mut().zip(order).for_each(|(to, v)| *to = (v, scores[v]));
+        highest.retain(|(_, x)| *x > f64::NEG_INFINITY);
+        Ok(highest)
     }
 }
 
@@ -113,10 +119,18 @@ impl Values {
 }
 
 /// Positive values in decreasing order on logarithmic axes.
-fn by_rank(rank: &'static str, what: &'static str, mut values: Vec<f64>) -> Curve {
+fn by_rank(rank: &'static str, what: &'static str, mut values: Vec<f64>) -> Result<Curve> {
     values.retain(|x| *x > 0.0 && x.is_finite());
     values.sort_unstable_by(|a, b| b.total_cmp(a));
-    Curve::logarithmic(rank, what, values.into_iter().enumerate().map(|(k, x)| (k as f64 + 1.0, x)).collect())
+    let points = numbered(values.into_iter().enumerate().map(|(k, x)| (k as f64 + 1.0, x)))?;
+    Ok(Curve::logarithmic(rank, what, points))
+}
+
+/// Points that are known to be so many.
+fn numbered(of: impl ExactSizeIterator<Item = (f64, f64)>) -> Result<Vec<(f64, f64)>> {
+    let mut points = filled(of.len(), (0.0, 0.0), "points")?;
+    points.iter_mut().zip(of).for_each(|(to, point)| *to = point);
+    Ok(points)
 }
 
 /// Sizes of the sets of vertices with equal labels below n, in decreasing order.
