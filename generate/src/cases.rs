@@ -12,8 +12,8 @@ pub const SPGEMM: &[&str] =
 pub const TRIANGLES: &[&str] = &["tc_rmat10", "tc_rmat16", "tc_rmat17", "tc_rmat18", "tc_web18"];
 /// Names of the graphs that benchmarks of graph algorithms measure, those of [`graphs`], with weights.
 pub const GRAPHS: &[&str] = &[
-    "kron14", "kron15", "kron16", "kron17", "kron18", "kron19", "kron20", "urand14", "urand15", "urand16", "urand17",
-    "urand18", "urand19", "urand20", "grid1000",
+    "kron14", "kron15", "kron16", "kron17", "kron18", "kron19", "kron20", "kron21", "kron22", "urand14", "urand15",
+    "urand16", "urand17", "urand18", "urand19", "urand20", "urand21", "urand22", "grid1000",
 ];
 /// Names of the matrices of the other family, [`gen_py`].
 pub const GEN_PY: &[&str] = &[
