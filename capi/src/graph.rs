@@ -29,8 +29,8 @@ pub enum SparringGraphKind {
 
 use SparringGraphKind::*;
 
-/// A graph of vertices 0..n in the processor's memory. It does not change, but for the transpose of a directed graph,
-/// which it keeps once computed; threads of yours may share it.
+/// A graph of vertices 0..n in the processor's memory. It does not change, but for the transpose of a directed graph and
+/// a copy on a GPU, which it keeps once made; threads of yours may share it.
 pub struct SparringGraph {
     pub(crate) graph: Graph,
 }
@@ -83,6 +83,10 @@ pub(crate) fn processor(device: &SparringDevice) -> Fallible<&Cpu> {
 /// `weighted` is not 0, values are weights of edges, as doubles: complex numbers and integers that no double holds are
 /// refused, and so is an undirected edge whose two directions differ. `*graph` gets the handle, NULL on failure. Free
 /// it with sparring_graph_free; it does not need `a` any more.
+///
+/// Breadth-first search, shortest paths by weights that are not negative, connected components, PageRank, betweenness
+/// without weights and label propagation run on the processor and on GPUs, whatever device the graph was made with; the
+/// others are SPARRING_UNSUPPORTED on a GPU.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_graph_new(
     device: *const SparringDevice,
@@ -101,7 +105,11 @@ pub unsafe extern "C" fn sparring_graph_new(
             (SPARRING_GRAPH_UNDIRECTED as u32, Some(GraphKind::Undirected)),
         ];
         let kind = choice("kind", kind, &kinds)?;
-        let graph = a.graph(processor(&device)?, kind, weighted != 0).map_err(|e| Fail::from(e).naming("a"))?;
+        // A graph for a GPU begins in the processor's memory as well.
+        let cpu = device.machine.typed::<Cpu>();
+        let graph =
+            cpu.map_or_else(|| a.graph(&Cpu::new(), kind, weighted != 0), |cpu| a.graph(cpu, kind, weighted != 0));
+        let graph = graph.map_err(|e| Fail::from(e).naming("a"))?;
         out.give(SparringGraph { graph })
     })
 }
@@ -136,13 +144,13 @@ pub unsafe extern "C" fn sparring_graph_info(
     })
 }
 
-/// Computes the transpose of a directed graph now; the algorithms that read it would do so when they first need it, and
-/// sparring_graph_bfs does without where it is missing.
+/// Computes the transpose of a directed graph now, and for a GPU copies the graph there; algorithms would do so when they
+/// first need it, and sparring_graph_bfs on the processor does without a transpose where it is missing.
 #[unsafe(no_mangle)]
 pub extern "C" fn sparring_graph_prepare(device: *const SparringDevice, graph: *const SparringGraph) -> SparringStatus {
     ffi!({
         let (device, graph) = (handle(device, "device")?, handle(graph, "graph")?);
-        Ok(graph.graph.prepare(processor(&device)?)?)
+        Ok(graph.graph.prepare(&device.machine)?)
     })
 }
 
@@ -160,14 +168,14 @@ pub unsafe extern "C" fn sparring_graph_bfs(
 ) -> SparringStatus {
     ffi!({
         let (device, graph) = (handle(device, "device")?, handle(graph, "graph")?);
-        let (cpu, source) = (processor(&device)?, size(source, "source")?);
+        let (on, source) = (&device.machine, size(source, "source")?);
         fits(graph.graph.vertices(), capacity, "levels")?;
         // SAFETY: by the contract above both have room for `capacity` numbers or are NULL.
         unsafe {
             if parents.is_null() {
-                return output(&graph::bfs(cpu, &graph.graph, source)?, levels, capacity, "levels");
+                return output(&graph::bfs(on, &graph.graph, source)?, levels, capacity, "levels");
             }
-            let tree = graph::bfs_tree(cpu, &graph.graph, source)?;
+            let tree = graph::bfs_tree(on, &graph.graph, source)?;
             output(&tree.levels, levels, capacity, "levels")?;
             output(&tree.parents, parents, capacity, "parents")
         }
@@ -190,15 +198,17 @@ pub unsafe extern "C" fn sparring_graph_sssp(
 ) -> SparringStatus {
     ffi!({
         let (device, graph) = (handle(device, "device")?, handle(graph, "graph")?);
-        let (cpu, source) = (processor(&device)?, size(source, "source")?);
+        let (on, source) = (&device.machine, size(source, "source")?);
         ready(&graph.graph, distances, capacity, "distances")?;
         // SAFETY: by the contract above both have room for `capacity` numbers, or `parents` is NULL.
         unsafe {
             if parents.is_null() && negative == 0 {
-                return give(&graph::sssp(cpu, &graph.graph, source)?, distances, capacity, "distances");
+                return give(&graph::sssp(on, &graph.graph, source)?, distances, capacity, "distances");
             }
-            let search = if negative == 0 { graph::sssp_tree } else { graph::bellman_ford };
-            let found = search(cpu, &graph.graph, source)?;
+            let found = match negative {
+                0 => graph::sssp_tree(on, &graph.graph, source)?,
+                _ => graph::bellman_ford(processor(&device)?, &graph.graph, source)?,
+            };
             give(&found.distances, distances, capacity, "distances")?;
             output(&found.parents, parents, capacity, "parents")
         }
@@ -217,11 +227,13 @@ pub unsafe extern "C" fn sparring_graph_components(
 ) -> SparringStatus {
     ffi!({
         let (device, graph) = (handle(device, "device")?, handle(graph, "graph")?);
-        let cpu = processor(&device)?;
         ready(&graph.graph, components, capacity, "components")?;
-        let search = if strong == 0 { graph::connected_components } else { graph::strongly_connected_components };
+        let found = match strong {
+            0 => graph::connected_components(&device.machine, &graph.graph)?,
+            _ => graph::strongly_connected_components(processor(&device)?, &graph.graph)?,
+        };
         // SAFETY: by the contract above `components` has room for `capacity` numbers.
-        unsafe { give(&search(cpu, &graph.graph)?, components, capacity, "components") }
+        unsafe { give(&found, components, capacity, "components") }
     })
 }
 
@@ -240,7 +252,7 @@ pub unsafe extern "C" fn sparring_graph_pagerank(
 ) -> SparringStatus {
     ffi!({
         let (device, graph) = (handle(device, "device")?, handle(graph, "graph")?);
-        let (cpu, n) = (processor(&device)?, graph.graph.vertices());
+        let n = graph.graph.vertices();
         ready(&graph.graph, ranks, capacity, "ranks")?;
         let mut asked = PageRankOptions::default();
         if !options.is_null() {
@@ -262,7 +274,7 @@ pub unsafe extern "C" fn sparring_graph_pagerank(
                 },
             };
         }
-        let found = graph::pagerank(cpu, &graph.graph, &asked)?;
+        let found = graph::pagerank(&device.machine, &graph.graph, &asked)?;
         // SAFETY: by the contract above `ranks` has room for `capacity` numbers, the others for one or are NULL.
         unsafe {
             give(&found.ranks, ranks, capacity, "ranks")?;
@@ -295,11 +307,11 @@ unsafe fn scored(
     graph: *const SparringGraph,
     scores: *mut f64,
     capacity: u64,
-    of: impl FnOnce(&Cpu, &Graph) -> Fallible<Vec<f64>>,
+    of: impl FnOnce(&SparringDevice, &Graph) -> Fallible<Vec<f64>>,
 ) -> Fallible {
     let (device, graph) = (handle(device, "device")?, handle(graph, "graph")?);
     ready(&graph.graph, scores, capacity, "scores")?;
-    let found = of(processor(&device)?, &graph.graph)?;
+    let found = of(&device, &graph.graph)?;
     // SAFETY: the caller's promise.
     unsafe { give(&found, scores, capacity, "scores") }
 }
@@ -322,9 +334,9 @@ pub unsafe extern "C" fn sparring_graph_betweenness(
         let (samples, normalized) = (size(samples, "samples")?, normalized != 0);
         // SAFETY: by the contract above `scores` has room for `capacity` numbers.
         unsafe {
-            scored(device, graph, scores, capacity, |cpu, g| match samples {
-                0 => Ok(betweenness_centrality(cpu, g, normalized)?),
-                _ => Ok(sampled_betweenness(cpu, g, samples, seed, normalized)?),
+            scored(device, graph, scores, capacity, |on, g| match samples {
+                0 => Ok(betweenness_centrality(&on.machine, g, normalized)?),
+                _ => Ok(sampled_betweenness(&on.machine, g, samples, seed, normalized)?),
             })
         }
     })
@@ -346,7 +358,7 @@ pub unsafe extern "C" fn sparring_graph_dependencies(
         unsafe {
             let sources = input(sources, size(count, "count")?, "sources")?;
             let sources = copied(sources, "sources", |s| usize::try_from(s).unwrap_or(usize::MAX))?;
-            scored(device, graph, scores, capacity, |cpu, g| Ok(dependencies(cpu, g, &sources)?))
+            scored(device, graph, scores, capacity, |on, g| Ok(dependencies(&on.machine, g, &sources)?))
         }
     })
 }
@@ -365,7 +377,7 @@ pub unsafe extern "C" fn sparring_graph_closeness(
     ffi!({
         let of = if harmonic == 0 { closeness_centrality } else { harmonic_centrality };
         // SAFETY: by the contract above `scores` has room for `capacity` numbers.
-        unsafe { scored(device, graph, scores, capacity, |cpu, g| Ok(of(cpu, g)?)) }
+        unsafe { scored(device, graph, scores, capacity, |on, g| Ok(of(processor(on)?, g)?)) }
     })
 }
 
@@ -384,7 +396,9 @@ pub unsafe extern "C" fn sparring_graph_eigenvector(
     ffi!({
         let until = Iteration { tolerance, max_iterations };
         // SAFETY: by the contract above `scores` has room for `capacity` numbers.
-        unsafe { scored(device, graph, scores, capacity, |cpu, g| Ok(eigenvector_centrality(cpu, g, until)?)) }
+        unsafe {
+            scored(device, graph, scores, capacity, |on, g| Ok(eigenvector_centrality(processor(on)?, g, until)?))
+        }
     })
 }
 
@@ -404,7 +418,9 @@ pub unsafe extern "C" fn sparring_graph_katz(
     ffi!({
         let until = Iteration { tolerance, max_iterations };
         // SAFETY: by the contract above `scores` has room for `capacity` numbers.
-        unsafe { scored(device, graph, scores, capacity, |cpu, g| Ok(katz_centrality(cpu, g, alpha, beta, until)?)) }
+        unsafe {
+            scored(device, graph, scores, capacity, |on, g| Ok(katz_centrality(processor(on)?, g, alpha, beta, until)?))
+        }
     })
 }
 

@@ -119,7 +119,7 @@ pub unsafe extern "C" fn sparring_graph_label_propagation(
     ffi!({
         let (device, graph) = (handle(device, "device")?, handle(graph, "graph")?);
         ready(&graph.graph, communities, capacity, "communities")?;
-        let found = label_propagation(processor(&device)?, &graph.graph, size(iterations, "iterations")?)?;
+        let found = label_propagation(&device.machine, &graph.graph, size(iterations, "iterations")?)?;
         // SAFETY: by the contract above `communities` has room for `capacity`, and `taken` for a number or is NULL.
         unsafe {
             give(&found.labels, communities, capacity, "communities")?;

@@ -215,9 +215,6 @@ pub(crate) fn run(context: &Context, arguments: &Arguments) -> Result {
         sparring::par::keep_freed_memory();
     }
     if arguments.kind == Some(Kind::Graph) {
-        if context.cuda.is_some() {
-            return Err(refused("these algorithms", "they are measured on the processor").into());
-        }
         return graph::run(context, &arguments.graph, &names(graph::CASES), arguments.repeat);
     }
     if let Some(algorithm) = arguments.kind.and_then(Kind::algorithm) {

@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 use sparring::algebra::Type;
 use sparring::factor::{CpAls, CpFit, InForm};
 use sparring::gpu::{TensorForm, Tuning};
+use sparring::graph::{GraphBackend, Place};
 use sparring::io::NpyArray;
 use sparring::runtime::{Machine, Matrix};
 use sparring::tensor::{AnyTensor, Variant};
@@ -74,6 +75,13 @@ fn processor(threads: Option<usize>, memory_budget: Option<u64>) -> sparring::Re
         Some(bytes) => cpu.memory_budget(bytes),
         None => cpu,
     })
+}
+
+impl GraphBackend for Context {
+    /// The GPU, if it is to compute.
+    fn place(&self) -> sparring::Result<Place<'_>> {
+        Ok(self.cuda.as_ref().map_or(Place::Cpu(&self.cpu), Place::Cuda))
+    }
 }
 
 impl Context {

@@ -12,6 +12,7 @@ use sparring::Csr;
 use sparring::graph::{Graph, GraphKind};
 
 use crate::context::Context;
+use crate::device::Device;
 use crate::failure::Result;
 use crate::formats::SPARSE;
 use crate::output::{ms, seconds, thousands};
@@ -42,6 +43,10 @@ impl Algorithm {
             Self::Centrality(algorithm) => algorithm,
             Self::Structure(algorithm) => algorithm,
         }
+    }
+    /// Where it computes.
+    pub(crate) fn device(&self) -> Device {
+        self.run().device()
     }
     /// The file that it reads.
     pub(crate) fn file(&self) -> &str {
@@ -113,8 +118,9 @@ fn graph(context: &Context, algorithm: &dyn Run, a: &Csr<f64>) -> sparring::Resu
         },
     };
     let g = if algorithm.is_weighted() { Graph::weighted(cpu, a, kind)? } else { Graph::new(cpu, a, kind)? };
-    if algorithm.reads_incoming() {
-        g.prepare(cpu)?;
+    // A GPU has everything in its memory before the algorithm begins.
+    if algorithm.reads_incoming() || context.cuda.is_some() {
+        g.prepare(context)?;
     }
     Ok((g, found))
 }

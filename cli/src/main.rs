@@ -135,6 +135,7 @@ impl Command {
         match self {
             Self::Triangles(arguments) => arguments.place.device,
             Self::Mxm(arguments) => arguments.place.device,
+            Self::Graph(algorithm) => algorithm.device(),
             Self::Step(step) => step.device(),
             Self::Knn(arguments) => arguments.place.device,
             Self::Radius(arguments) => arguments.place.device,

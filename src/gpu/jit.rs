@@ -42,7 +42,7 @@ macro_rules! source {
 pub(crate) use source;
 
 /// Headers that every program may include.
-const HEADERS: [Source; 14] = [
+const HEADERS: [Source; 15] = [
     source!("prelude.cuh"),
     source!("kernel.cuh"),
     source!("parts.cuh"),
@@ -57,6 +57,7 @@ const HEADERS: [Source; 14] = [
     source!("neighbours.cuh"),
     source!("entries.cuh"),
     source!("slab.cuh"),
+    source!("graph.cuh"),
 ];
 
 /// A compiled program.

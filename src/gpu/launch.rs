@@ -37,6 +37,16 @@ impl Shape {
     }
 }
 
+/// A function of the driver that starts a kernel: what it is, its grid and its blocks, shared memory, stream, arguments.
+type Start = unsafe fn(
+    sys::CUfunction,
+    (u32, u32, u32),
+    (u32, u32, u32),
+    u32,
+    sys::CUstream,
+    &mut [*mut c_void],
+) -> std::result::Result<(), result::DriverError>;
+
 /// A kernel of a loaded program.
 #[derive(Clone)]
 pub(crate) struct Kernel {
@@ -54,7 +64,12 @@ unsafe impl Sync for Kernel {}
 impl Kernel {
     /// Starts the kernel on the device's stream, behind all that was started before. A grid of 0 blocks does nothing.
     pub(crate) fn launch(&self, shape: Shape, args: &[Arg]) -> Result<()> {
-        self.launch_on(self.module.device().stream(), shape, args)
+        self.launch_on(self.module.device().stream(), shape, args, result::launch_kernel)
+    }
+    /// Starts the kernel with all its blocks running at the same time, so that they may wait for each other. More than
+    /// [`blocks_per_multiprocessor`](Self::blocks_per_multiprocessor) on every multiprocessor are refused.
+    pub(crate) fn launch_at_once(&self, shape: Shape, args: &[Arg]) -> Result<()> {
+        self.launch_on(self.module.device().stream(), shape, args, result::launch_cooperative_kernel)
     }
     /// Starts the kernel in a lane, beside those of the other lanes.
     pub(in crate::gpu) fn launch_in(
@@ -63,9 +78,9 @@ impl Kernel {
         shape: Shape,
         args: &[Arg],
     ) -> Result<()> {
-        self.launch_on(lanes.stream(lane, self.module.device())?, shape, args)
+        self.launch_on(lanes.stream(lane, self.module.device())?, shape, args, result::launch_kernel)
     }
-    fn launch_on(&self, stream: sys::CUstream, shape: Shape, args: &[Arg]) -> Result<()> {
+    fn launch_on(&self, stream: sys::CUstream, shape: Shape, args: &[Arg], start: Start) -> Result<()> {
         if shape.grid == 0 {
             return Ok(());
         }
@@ -89,17 +104,8 @@ impl Kernel {
         //            is that one, or it is a lane's, which that one waits for at the join, before whoever forked gives
         //            anything back. That the kernel stays within them is shown by compute-sanitizer over the tests
         //            (CONTRIBUTING.md).
-        unsafe {
-            result::launch_kernel(
-                self.function,
-                (shape.grid, 1, 1),
-                (shape.block, 1, 1),
-                shape.shared,
-                stream,
-                &mut pointers,
-            )
-        }
-        .map_err(|e| {
+        unsafe { start(self.function, (shape.grid, 1, 1), (shape.block, 1, 1), shape.shared, stream, &mut pointers) }
+            .map_err(|e| {
             let what = format!(
                 "kernel {} on {} blocks of {} threads with {} bytes of shared memory",
                 self.name, shape.grid, shape.block, shape.shared

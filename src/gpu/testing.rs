@@ -6,8 +6,9 @@ use super::launch::{Arg, Shape, args};
 use super::pattern::Offsets;
 use super::{
     Cuda, DeviceCsr, DeviceDense, DeviceEinsum, DevicePattern, DeviceVector, Tiling, TriangleCount, aggregate, apply,
-    assemble, assign, contract, cp, distance, ewise, index, kronecker, naive_union, part, reduce, restrict, rows, scan,
-    spgemm, spmm, spmspv, spmspv_block, spmv, spmv_columns, tensor, transpose, triangles, union, vector_ops,
+    assemble, assign, contract, cp, distance, ewise, graph, index, kronecker, naive_union, part, reduce, restrict,
+    rows, scan, spgemm, spmm, spmspv, spmspv_block, spmv, spmv_columns, tensor, transpose, triangles, union,
+    vector_ops,
 };
 use crate::algebra::{
     Arithmetic, BinaryOp, Lhs, Namm, Num, Out, Rhs, Semiring, Slice, Type, UnaryOp, Value, define_types, emit_binary,
@@ -45,6 +46,7 @@ fn units() -> Vec<Unit> {
         cp::programs(),
         distance::programs(),
         ewise::programs(),
+        graph::programs(),
         index::programs(),
         kronecker::programs(),
         naive_union::programs(),

@@ -3,6 +3,7 @@
 //! Source: Brandes 2001, "A Faster Algorithm for Betweenness Centrality"; Brandes, Pich 2007, "Centrality estimation in
 //! large networks" (samples of sources).
 
+use super::place::{GraphBackend, Place};
 use super::search::UNREACHED;
 use super::sssp::distances;
 use super::structure::{Graph, GraphKind, Lists};
@@ -18,7 +19,8 @@ use crate::{Cpu, Error, Result};
 /// number of threads.
 /// # Errors
 /// [`Error::Argument`] naming an edge whose weight is not positive, and where weights are so far apart that adding one
-/// does not change a distance; [`Error::OutOfMemory`]; [`Error::Cancelled`].
+/// does not change a distance; [`Error::OutOfMemory`]; [`Error::Cancelled`]; on a GPU [`Error::DeviceMemory`],
+/// [`Error::Device`], and [`Error::Unsupported`] for weights.
 /// # Example
 /// ```
 /// use sparring::prelude::*;
@@ -31,12 +33,12 @@ use crate::{Cpu, Error, Result};
 /// # Ok::<(), sparring::Error>(())
 /// ```
 /// Source: Brandes 2001.
-pub fn betweenness_centrality(cpu: &Cpu, g: &Graph, normalized: bool) -> Result<Vec<f64>> {
+pub fn betweenness_centrality(on: &(impl GraphBackend + ?Sized), g: &Graph, normalized: bool) -> Result<Vec<f64>> {
     let n = g.vertices();
     let mut all = reserved(n, "sources")?;
     all.extend(0..n);
     let scale = scale(g, normalized);
-    let mut found = dependencies(cpu, g, &all)?;
+    let mut found = dependencies(on, g, &all)?;
     found.iter_mut().for_each(|x| *x *= scale);
     Ok(found)
 }
@@ -58,7 +60,13 @@ pub fn betweenness_centrality(cpu: &Cpu, g: &Graph, normalized: bool) -> Result<
 /// # Ok::<(), sparring::Error>(())
 /// ```
 /// Source: Brandes, Pich 2007.
-pub fn sampled_betweenness(cpu: &Cpu, g: &Graph, samples: usize, seed: u64, normalized: bool) -> Result<Vec<f64>> {
+pub fn sampled_betweenness(
+    on: &(impl GraphBackend + ?Sized),
+    g: &Graph,
+    samples: usize,
+    seed: u64,
+    normalized: bool,
+) -> Result<Vec<f64>> {
     let n = g.vertices();
     if samples == 0 || samples > n {
         return Err(Error::Argument { name: "samples", message: format!("{samples} of a graph of {n} vertices") });
@@ -76,7 +84,7 @@ pub fn sampled_betweenness(cpu: &Cpu, g: &Graph, samples: usize, seed: u64, norm
         drawn.swap(k, k + ((u128::from(z) * (n - k) as u128) >> 64) as usize);
     }
     let scale = scale(g, normalized) * n as f64 / samples as f64;
-    let mut found = dependencies(cpu, g, &drawn[..samples])?;
+    let mut found = dependencies(on, g, &drawn[..samples])?;
     found.iter_mut().for_each(|x| *x *= scale);
     Ok(found)
 }
@@ -95,7 +103,8 @@ fn scale(g: &Graph, normalized: bool) -> f64 {
 /// on v. A source that is named twice counts twice.
 ///
 /// Over all vertices it is [`betweenness_centrality`] of a directed graph, of an undirected one twice that. Cost: O(n +
-/// m) a source; sources are shared among the threads.
+/// m) a source; sources are shared among the threads, or on a GPU among groups of blocks, each with 32n bytes and up to
+/// 4 GiB in all. Sources with more shortest paths to a vertex than a double holds go from a GPU to the processor.
 /// # Errors
 /// Those of [`betweenness_centrality`]; [`Error::Argument`] naming a source that is no vertex.
 /// # Example
@@ -110,13 +119,44 @@ fn scale(g: &Graph, normalized: bool) -> f64 {
 /// # Ok::<(), sparring::Error>(())
 /// ```
 /// Source: Brandes 2001.
-pub fn dependencies(cpu: &Cpu, g: &Graph, sources: &[usize]) -> Result<Vec<f64>> {
+pub fn dependencies(on: &(impl GraphBackend + ?Sized), g: &Graph, sources: &[usize]) -> Result<Vec<f64>> {
     sources.iter().try_for_each(|&s| g.check("sources", s))?;
     g.check_positive("betweenness")?;
     let n = g.vertices();
     if n == 0 || sources.is_empty() {
         return filled(n, 0.0, "dependencies");
     }
+    match on.place()? {
+        Place::Cpu(cpu) => by_threads(cpu, g, sources),
+        #[cfg(feature = "cuda")]
+        Place::Cuda(_) if g.is_weighted() => Err(Error::Unsupported {
+            what: "betweenness by weights on a GPU".into(),
+            why: "it is computed on the processor".into(),
+        }),
+        #[cfg(feature = "cuda")]
+        Place::Cuda(cuda) => {
+            let found = g.on_device(cuda)?.dependencies(sources)?;
+            let (count, at_once, left) = (sources.len(), found.at_once, found.left.len());
+            note(|| {
+                let long = match left {
+                    0 => String::new(),
+                    _ => format!("; {left} on the processor, with more paths than a double holds"),
+                };
+                format!("betweenness: {count} searches, {at_once} at once{long}")
+            });
+            let mut all = found.of;
+            if left > 0 {
+                let rest = by_threads(&Cpu::new(), g, &found.left)?;
+                all.iter_mut().zip(rest).for_each(|(to, x)| *to += x);
+            }
+            Ok(all)
+        }
+    }
+}
+
+/// Dependencies of a graph that has vertices on one source at least.
+fn by_threads(cpu: &Cpu, g: &Graph, sources: &[usize]) -> Result<Vec<f64>> {
+    let n = g.vertices();
     // The transpose of a directed graph costs about a search.
     let incoming = if g.has_incoming() || sources.len() > GROUPS { Some(g.incoming(cpu)?) } else { None };
     let groups = sources.len().min(GROUPS);

@@ -8,6 +8,7 @@
 
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
+use super::place::{GraphBackend, Place};
 use super::search::{UNREACHED, numbers};
 use super::structure::{Graph, Lists};
 use crate::par::{Threads, filled, note, reserved};
@@ -27,7 +28,8 @@ const BLOCK: usize = 1 << 12;
 /// Two vertices are in one component if their labels are equal; a vertex without edges is one of its own. Cost:
 /// O(n + m) time in practice, 4n bytes. Of a directed graph only the edges as they stand are read, not the transpose.
 /// # Errors
-/// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
+/// [`Error::OutOfMemory`](crate::Error::OutOfMemory); on a GPU [`Error::DeviceMemory`](crate::Error::DeviceMemory),
+/// [`Error::Device`](crate::Error::Device).
 /// # Example
 /// ```
 /// use sparring::prelude::*;
@@ -40,7 +42,20 @@ const BLOCK: usize = 1 << 12;
 /// # Ok::<(), sparring::Error>(())
 /// ```
 /// Source: Sutton, Ben-Nun, Barak 2018.
-pub fn connected_components(cpu: &Cpu, g: &Graph) -> Result<Vec<u32>> {
+pub fn connected_components(on: &(impl GraphBackend + ?Sized), g: &Graph) -> Result<Vec<u32>> {
+    match on.place()? {
+        Place::Cpu(cpu) => on_cpu(cpu, g),
+        #[cfg(feature = "cuda")]
+        Place::Cuda(_) if g.vertices() == 0 => Ok(vec![]),
+        #[cfg(feature = "cuda")]
+        Place::Cuda(cuda) => {
+            note(|| "components: trees hooked onto each other, edge by edge".to_owned());
+            g.on_device(cuda)?.components()
+        }
+    }
+}
+
+fn on_cpu(cpu: &Cpu, g: &Graph) -> Result<Vec<u32>> {
     let (n, lists, threads) = (g.vertices(), g.outgoing(), cpu.threads());
     if n + lists.ends.len() <= SMALL {
         note(|| "components: by one thread, the graph is small".to_owned());

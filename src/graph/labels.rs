@@ -12,8 +12,8 @@
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
-use super::structure::Lists;
-use super::{Graph, GraphKind};
+use super::place::{GraphBackend, Place};
+use super::structure::{Graph, GraphKind, Lists};
 use crate::par::{collected, filled, for_each_part, try_split};
 use crate::sparse::cut;
 use crate::{Cpu, Result};
@@ -38,7 +38,8 @@ pub struct LabelPropagation {
 /// the computation ends when labels are stable or alternate. Cost: O(n + m) time for each iteration at most, and less
 /// when only few labels change; O(n) memory and 4n bytes for each thread. The same labels for any number of threads.
 /// # Errors
-/// [`Error::OutOfMemory`](crate::Error::OutOfMemory); [`Error::Cancelled`](crate::Error::Cancelled).
+/// [`Error::OutOfMemory`](crate::Error::OutOfMemory); [`Error::Cancelled`](crate::Error::Cancelled); on a GPU
+/// [`Error::DeviceMemory`](crate::Error::DeviceMemory), [`Error::Device`](crate::Error::Device).
 /// # Example
 /// ```
 /// use sparring::graph::{Graph, GraphKind, label_propagation};
@@ -52,16 +53,30 @@ pub struct LabelPropagation {
 /// # Ok::<(), sparring::Error>(())
 /// ```
 /// Source: Iosup et al. 2016, "LDBC Graphalytics", CDLP.
-pub fn label_propagation(cpu: &Cpu, g: &Graph, iterations: usize) -> Result<LabelPropagation> {
+pub fn label_propagation(on: &(impl GraphBackend + ?Sized), g: &Graph, iterations: usize) -> Result<LabelPropagation> {
+    let n = g.vertices();
+    match on.place()? {
+        #[cfg(feature = "cuda")]
+        Place::Cuda(cuda) if iterations > 0 && n > 0 => {
+            let found = g.on_device(cuda)?.label_propagation(iterations)?;
+            Ok(LabelPropagation { labels: found.labels, iterations: found.iterations, stable: found.stable })
+        }
+        Place::Cpu(cpu) if iterations > 0 && n > 0 => iterated(cpu, g, iterations),
+        _ => {
+            let labels = collected(n, 0..n as u32, LABELS)?;
+            Ok(LabelPropagation { labels, iterations: 0, stable: n == 0 })
+        }
+    }
+}
+
+/// Labels after at least one iteration.
+fn iterated(cpu: &Cpu, g: &Graph, iterations: usize) -> Result<LabelPropagation> {
     let n = g.vertices();
     let lists = match g.kind() {
         GraphKind::Undirected => Neighbors { out: g.outgoing(), into: None },
         GraphKind::Directed => Neighbors { out: g.outgoing(), into: Some(g.incoming(cpu)?) },
     };
     let mut labels = collected(n, 0..n as u32, LABELS)?;
-    if iterations == 0 || n == 0 {
-        return Ok(LabelPropagation { labels, iterations: 0, stable: n == 0 });
-    }
     let blocks = try_split(n, (lists.before(n) / BLOCK).clamp(1, BLOCKS), |v| (lists.before(v) + v) as u64)?;
     // The state before the first is no state of a vertex: everything differs from it.
     let mut other = filled(n, u32::MAX, LABELS)?;

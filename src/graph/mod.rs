@@ -15,6 +15,7 @@ mod independent;
 mod labels;
 mod matching;
 mod pagerank;
+mod place;
 mod pull;
 mod search;
 mod simple;
@@ -40,6 +41,9 @@ pub use independent::maximal_independent_set;
 pub use labels::{LabelPropagation, label_propagation};
 pub use matching::{Matching, UNMATCHED, bipartite_matching};
 pub use pagerank::{PageRank, PageRankOptions, pagerank};
+pub use place::GraphBackend;
+#[doc(hidden)]
+pub use place::Place;
 pub use search::{BfsTree, UNREACHED, bfs, bfs_tree};
 pub use spanning::{SpanningForest, minimum_spanning_forest};
 pub use spectral::{Hits, Iteration, eigenvector_centrality, hits, katz_centrality};

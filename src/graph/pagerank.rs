@@ -3,6 +3,7 @@
 //! Sources: Brin, Page 1998, "The anatomy of a large-scale hypertextual Web search engine"; Beamer, Asanović, Patterson
 //! 2015, "The GAP Benchmark Suite" (its variant).
 
+use super::place::{GraphBackend, Place};
 use super::pull::Pull;
 use super::structure::Graph;
 use crate::par::{filled, note, reserved};
@@ -50,7 +51,8 @@ pub struct PageRank {
 /// # Errors
 /// [`Error::Argument`] for a damping outside [0, 1), a tolerance that is not positive, negative weights or
 /// personalization or one that adds up to 0 or has another length than the graph, and if the ranks still change by more
-/// after the last step; [`Error::OutOfMemory`]; [`Error::Cancelled`].
+/// after the last step; [`Error::OutOfMemory`]; [`Error::Cancelled`]; on a GPU [`Error::DeviceMemory`],
+/// [`Error::Device`].
 /// # Example
 /// ```
 /// use sparring::prelude::*;
@@ -63,7 +65,7 @@ pub struct PageRank {
 /// # Ok::<(), sparring::Error>(())
 /// ```
 /// Source: Brin, Page 1998.
-pub fn pagerank(cpu: &Cpu, g: &Graph, options: &PageRankOptions) -> Result<PageRank> {
+pub fn pagerank(on: &(impl GraphBackend + ?Sized), g: &Graph, options: &PageRankOptions) -> Result<PageRank> {
     let n = g.vertices();
     let refuse = |name, message| Err(Error::Argument { name, message });
     if !(0.0..1.0).contains(&options.damping) {
@@ -81,8 +83,34 @@ pub fn pagerank(cpu: &Cpu, g: &Graph, options: &PageRankOptions) -> Result<PageR
     if n == 0 {
         return Ok(PageRank { ranks: vec![], iterations: 0, change: 0.0 });
     }
+    let found = match on.place()? {
+        Place::Cpu(cpu) => iterated(cpu, g, options, jumps.as_deref())?,
+        #[cfg(feature = "cuda")]
+        Place::Cuda(cuda) => {
+            let found = g.on_device(cuda)?.pagerank(&crate::gpu::Ranking {
+                damping: options.damping,
+                tolerance: options.tolerance,
+                max_iterations: options.max_iterations,
+                drop_dangling: options.drop_dangling,
+                jumps: jumps.as_deref(),
+                weights: g.outgoing().weights,
+            })?;
+            PageRank { ranks: found.ranks, iterations: found.iterations, change: found.change }
+        }
+    };
+    if found.change < options.tolerance {
+        note(|| format!("pagerank: {} steps, each over {} edges", found.iterations, g.pattern().nnz()));
+        return Ok(found);
+    }
+    let (step, change, tolerance) = (found.iterations, found.change, options.tolerance);
+    refuse("max_iterations", format!("ranks change by {change} in step {step}, not by less than {tolerance}"))
+}
+
+/// Ranks after the step that changes them by less than the tolerance, or the last.
+fn iterated(cpu: &Cpu, g: &Graph, options: &PageRankOptions, jumps: Option<&[f64]>) -> Result<PageRank> {
+    let n = g.vertices();
     let (even, damping) = (1.0 / n as f64, options.damping);
-    let jump = |v: usize| jumps.as_ref().map_or(even, |p| p[v]);
+    let jump = |v: usize| jumps.map_or(even, |p| p[v]);
     // What a vertex passes on to each edge, of weight 1, for its rank; nothing if no edge leaves it.
     let outgoing = g.outgoing();
     let mut share = reserved(n, "shares of ranks")?;
@@ -101,8 +129,9 @@ pub fn pagerank(cpu: &Cpu, g: &Graph, options: &PageRankOptions) -> Result<PageR
     let mut dangling = reserved(share.iter().filter(|s| **s == 0.0).count(), "dangling vertices")?;
     dangling.extend((0..n as u32).filter(|&u| share[u as usize] == 0.0));
     let pull = Pull::new(cpu.threads(), g.incoming(cpu)?)?;
-    let mut change = f64::INFINITY;
-    for iterations in 1..=options.max_iterations {
+    let (mut change, mut iterations) = (f64::INFINITY, 0);
+    while change >= options.tolerance && iterations < options.max_iterations {
+        iterations += 1;
         let lost: f64 = if options.drop_dangling { 0.0 } else { dangling.iter().map(|&u| ranks[u as usize]).sum() };
         let rest = (1.0 - damping) + damping * lost;
         change = pull.step("pagerank", &passed, &mut ranks, &mut next, |v, sum, rank, passed| {
@@ -111,15 +140,8 @@ pub fn pagerank(cpu: &Cpu, g: &Graph, options: &PageRankOptions) -> Result<PageR
             (new - std::mem::replace(rank, new)).abs()
         })?;
         std::mem::swap(&mut passed, &mut next);
-        if change < options.tolerance {
-            note(|| format!("pagerank: {iterations} steps, each over {} edges", g.pattern().nnz()));
-            return Ok(PageRank { ranks, iterations, change });
-        }
     }
-    refuse(
-        "max_iterations",
-        format!("ranks change by {change} in step {}, not by less than {}", options.max_iterations, options.tolerance),
-    )
+    Ok(PageRank { ranks, iterations, change })
 }
 
 /// Numbers in proportion to `p`, which add up to 1.

@@ -7,6 +7,7 @@
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::sync::{Mutex, PoisonError};
 
+use super::place::{GraphBackend, Place};
 use super::structure::{Graph, Lists};
 use crate::par::{Threads, collected, for_each_part, note, reserved, zero_words};
 use crate::{Cpu, Result};
@@ -27,10 +28,11 @@ pub struct BfsTree {
 /// The least number of edges on a path from `source` to each vertex, or [`UNREACHED`].
 ///
 /// Weights are ignored. Cost: O(n + m) time, O(n) memory. Pull steps read the transpose of a directed graph. They are
-/// used only after [`Graph::prepare`], because a single search does not amortize the transpose.
+/// used only after [`Graph::prepare`], because a single search does not amortize the transpose; a GPU computes it first.
 /// # Errors
 /// [`Error::Argument`](crate::Error::Argument) if there is no vertex `source`;
-/// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
+/// [`Error::OutOfMemory`](crate::Error::OutOfMemory); on a GPU [`Error::DeviceMemory`](crate::Error::DeviceMemory),
+/// [`Error::Device`](crate::Error::Device).
 /// # Example
 /// ```
 /// use sparring::prelude::*;
@@ -43,11 +45,8 @@ pub struct BfsTree {
 /// # Ok::<(), sparring::Error>(())
 /// ```
 /// Source: Beamer, Asanović, Patterson 2012.
-pub fn bfs(cpu: &Cpu, g: &Graph, source: usize) -> Result<Vec<u32>> {
-    g.check("source", source)?;
-    let mut search = Search::new(cpu, g, false)?;
-    search.run(source)?;
-    Ok(numbers(search.levels))
+pub fn bfs(on: &(impl GraphBackend + ?Sized), g: &Graph, source: usize) -> Result<Vec<u32>> {
+    Ok(tree(on.place()?, g, source, false)?.levels)
 }
 
 /// A breadth-first tree from `source`: levels as of [`bfs`], and parents.
@@ -68,11 +67,27 @@ pub fn bfs(cpu: &Cpu, g: &Graph, source: usize) -> Result<Vec<u32>> {
 /// # Ok::<(), sparring::Error>(())
 /// ```
 /// Source: Beamer, Asanović, Patterson 2012.
-pub fn bfs_tree(cpu: &Cpu, g: &Graph, source: usize) -> Result<BfsTree> {
+pub fn bfs_tree(on: &(impl GraphBackend + ?Sized), g: &Graph, source: usize) -> Result<BfsTree> {
+    tree(on.place()?, g, source, true)
+}
+
+/// Levels, and parents if they are wanted.
+fn tree(on: Place<'_>, g: &Graph, source: usize, parents: bool) -> Result<BfsTree> {
     g.check("source", source)?;
-    let mut search = Search::new(cpu, g, true)?;
-    search.run(source)?;
-    Ok(BfsTree { levels: numbers(search.levels), parents: numbers(search.parents) })
+    match on {
+        Place::Cpu(cpu) => {
+            let mut search = Search::new(cpu, g, parents)?;
+            search.run(source)?;
+            Ok(BfsTree { levels: numbers(search.levels), parents: numbers(search.parents) })
+        }
+        #[cfg(feature = "cuda")]
+        Place::Cuda(cuda) => {
+            let found = g.on_device(cuda)?.bfs(source, parents)?;
+            let [levels, pulled] = found.steps;
+            note(|| format!("bfs: {levels} levels in one kernel, {pulled} of them by the vertices not reached"));
+            Ok(BfsTree { levels: found.levels, parents: found.parents })
+        }
+    }
 }
 
 /// n atomic numbers that are [`UNREACHED`].

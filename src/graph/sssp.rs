@@ -9,6 +9,7 @@
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Mutex, PoisonError};
 
+use super::place::{GraphBackend, Place};
 use super::search::UNREACHED;
 use super::structure::{Graph, Lists};
 use crate::par::{Threads, filled, note, out_of_memory, reserved};
@@ -56,7 +57,8 @@ impl ShortestPaths {
 /// memory.
 /// # Errors
 /// [`Error::Argument`] if there is no vertex `source`, and naming an edge of negative weight, for which
-/// [`bellman_ford`] is made; [`Error::OutOfMemory`]; [`Error::Cancelled`].
+/// [`bellman_ford`] is made; [`Error::OutOfMemory`]; [`Error::Cancelled`]; on a GPU [`Error::DeviceMemory`],
+/// [`Error::Device`].
 /// # Example
 /// ```
 /// use sparring::prelude::*;
@@ -69,10 +71,35 @@ impl ShortestPaths {
 /// # Ok::<(), sparring::Error>(())
 /// ```
 /// Source: Meyer, Sanders 2003.
-pub fn sssp(cpu: &Cpu, g: &Graph, source: usize) -> Result<Vec<f64>> {
+pub fn sssp(on: &(impl GraphBackend + ?Sized), g: &Graph, source: usize) -> Result<Vec<f64>> {
     g.check("source", source)?;
     g.check_weights("sssp")?;
-    distances(cpu.threads(), g, source)
+    match on.place()? {
+        Place::Cpu(cpu) => distances(cpu.threads(), g, source),
+        #[cfg(feature = "cuda")]
+        Place::Cuda(cuda) => distances_on(cuda, g, source),
+    }
+}
+
+/// What [`sssp`] computes, once its arguments are checked.
+#[cfg(feature = "cuda")]
+fn distances_on(cuda: &crate::Cuda, g: &Graph, source: usize) -> Result<Vec<f64>> {
+    let there = g.on_device(cuda)?;
+    let (n, lists) = (g.vertices(), g.outgoing());
+    let Some(weights) = lists.weights else {
+        let levels = there.bfs(source, false)?.levels;
+        let lengths = levels.into_iter().map(|level| if level == UNREACHED { f64::INFINITY } else { f64::from(level) });
+        return crate::par::collected(n, lengths, "distances");
+    };
+    // A bucket should have work for the device: the mean weight for 32 edges of a vertex, more for fewer
+    // (Davidson et al. 2014).
+    let degree = lists.ends.len() as f64 / n as f64;
+    let delta = g.mean_weight() * (32.0 / degree).max(1.0);
+    let delta = if delta > 0.0 && delta.is_finite() { delta } else { 1.0 };
+    let found = there.sssp(weights, source, delta)?;
+    let [rounds, buckets] = found.steps;
+    note(|| format!("sssp: Δ = {delta}, {buckets} buckets in {rounds} rounds of one kernel"));
+    Ok(found.lengths)
 }
 
 /// What [`sssp`] computes, once its arguments are checked.
@@ -100,8 +127,8 @@ pub(super) fn distances(threads: &Threads, g: &Graph, source: usize) -> Result<V
 /// # Ok::<(), sparring::Error>(())
 /// ```
 /// Source: Meyer, Sanders 2003.
-pub fn sssp_tree(cpu: &Cpu, g: &Graph, source: usize) -> Result<ShortestPaths> {
-    let distances = sssp(cpu, g, source)?;
+pub fn sssp_tree(on: &(impl GraphBackend + ?Sized), g: &Graph, source: usize) -> Result<ShortestPaths> {
+    let distances = sssp(on, g, source)?;
     let parents = parents(g.outgoing(), &distances, source)?;
     Ok(ShortestPaths { distances, parents })
 }

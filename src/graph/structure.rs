@@ -1,9 +1,16 @@
 //! A graph: an adjacency matrix, and what is known about it.
 
 use std::sync::{Arc, OnceLock};
+#[cfg(feature = "cuda")]
+use std::sync::{Mutex, PoisonError};
 
+use super::place::{GraphBackend, Place};
 use super::triangles::symmetry;
+#[cfg(feature = "cuda")]
+use crate::Cuda;
 use crate::algebra::Num;
+#[cfg(feature = "cuda")]
+use crate::gpu::DeviceGraph;
 use crate::par::{reserved, zeros};
 use crate::sparse::transposed_values;
 use crate::{Cpu, Csr, Error, Pattern, Result};
@@ -72,6 +79,8 @@ pub struct Graph {
     outgoing: Rows,
     /// Of a directed graph.
     incoming: OnceLock<Rows>,
+    #[cfg(feature = "cuda")]
+    on_device: Mutex<Option<Arc<DeviceGraph>>>,
     self_loops: usize,
     least_weight: f64,
     mean_weight: f64,
@@ -192,7 +201,16 @@ impl Graph {
             let mean = finite.map(|w| w / count).sum::<f64>();
             (w.iter().copied().fold(f64::INFINITY, f64::min), mean)
         });
-        Ok(Self { kind, outgoing: rows, incoming, self_loops, least_weight, mean_weight })
+        Ok(Self {
+            kind,
+            outgoing: rows,
+            incoming,
+            #[cfg(feature = "cuda")]
+            on_device: Mutex::default(),
+            self_loops,
+            least_weight,
+            mean_weight,
+        })
     }
     /// Whether edges lead one way or both.
     #[must_use]
@@ -250,13 +268,28 @@ impl Graph {
         &self.outgoing.pattern
     }
     /// Computes and caches the transpose of a directed graph. Algorithms that require it compute it on first use;
-    /// [`bfs`](super::bfs) uses it only if it is cached.
+    /// [`bfs`](super::bfs) on the processor uses it only if it is cached. A GPU gets its copy of the graph.
     ///
     /// Cost: O(nnz + n).
     /// # Errors
-    /// [`Error::OutOfMemory`].
-    pub fn prepare(&self, cpu: &Cpu) -> Result<()> {
-        self.incoming(cpu).map(drop)
+    /// [`Error::OutOfMemory`]; on a GPU [`Error::DeviceMemory`], [`Error::Device`].
+    pub fn prepare(&self, on: &(impl GraphBackend + ?Sized)) -> Result<()> {
+        match on.place()? {
+            Place::Cpu(cpu) => self.incoming(cpu).map(drop),
+            #[cfg(feature = "cuda")]
+            Place::Cuda(cuda) => self.on_device(cuda)?.incoming().map(drop),
+        }
+    }
+    /// The copy of the graph on that device, made the first time.
+    #[cfg(feature = "cuda")]
+    pub(super) fn on_device(&self, cuda: &Cuda) -> Result<Arc<DeviceGraph>> {
+        let mut kept = self.on_device.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(there) = kept.as_ref().filter(|g| g.is_on(cuda)) {
+            return Ok(Arc::clone(there));
+        }
+        let there = Arc::new(DeviceGraph::new(cuda, &self.outgoing.pattern, self.has_both_directions())?);
+        *kept = Some(Arc::clone(&there));
+        Ok(there)
     }
     /// Edges by the vertex that they leave.
     pub(super) fn outgoing(&self) -> Lists<'_> {

@@ -1,8 +1,8 @@
 //! Graphs of matrices whose type is known at run time.
 
-use super::Matrix;
+use super::{Machine, Matrix};
 use crate::algebra::Type;
-use crate::graph::{Graph, GraphKind};
+use crate::graph::{Graph, GraphBackend, GraphKind, Place};
 use crate::{Cpu, Error, Result};
 
 impl Matrix {
@@ -46,6 +46,22 @@ impl Matrix {
             Some(a) => made(cpu, a, kind, weighted),
             None => Err(Error::Unsupported { what: "graph".into(), why: "the matrix is elsewhere".into() }),
         }
+    }
+}
+
+impl GraphBackend for Machine {
+    fn place(&self) -> Result<Place<'_>> {
+        if let Some(cpu) = self.typed::<Cpu>() {
+            return Ok(Place::Cpu(cpu));
+        }
+        #[cfg(feature = "cuda")]
+        if let Some(cuda) = self.typed::<crate::Cuda>() {
+            return Ok(Place::Cuda(cuda));
+        }
+        Err(Error::Unsupported {
+            what: format!("graph algorithms on {}", self.name()),
+            why: "they run on processors and GPUs".into(),
+        })
     }
 }
 

@@ -3,18 +3,21 @@
 use clap::Args;
 use serde_json::{Map, Value, json};
 use sparring::graph::{
-    Graph, GraphKind, Iteration, PageRankOptions, TriangleMethod, UNREACHED, betweenness_centrality, bfs,
-    bipartite_matching, closeness_centrality, connected_components, core_numbers, dependencies, eigenvector_centrality,
-    greedy_coloring, harmonic_centrality, hits, k_truss, katz_centrality, label_propagation, leiden, local_clustering,
-    louvain, maximal_independent_set, minimum_spanning_forest, modularity, pagerank, sssp,
-    strongly_connected_components, topological_order, triangles,
+    Graph, GraphBackend, GraphKind, Iteration, PageRankOptions, Place, TriangleMethod, UNREACHED, betweenness,
+    betweenness_centrality, bfs, bfs_levels, bipartite_matching, closeness_centrality, connected_components,
+    core_numbers, dependencies, eigenvector_centrality, greedy_coloring, harmonic_centrality, hits, k_truss,
+    katz_centrality, label_propagation, leiden, local_clustering, louvain, maximal_independent_set,
+    minimum_spanning_forest, modularity, pagerank, sssp, strongly_connected_components, topological_order, triangles,
 };
+use sparring::prelude::Backend;
 use sparring::{Cpu, Csr, Error};
 use sparring_generate::graphs::weight;
 use sparring_generate::splitmix64;
 
 use super::case::load;
+use super::graphs::shortest_paths;
 use crate::context::Context;
+use crate::device::refused;
 use crate::failure::{Failure, Result};
 use crate::near;
 use crate::output::ms;
@@ -71,8 +74,18 @@ type Count<'a> = Box<dyn FnOnce() -> Found + 'a>;
 struct Algorithm {
     name: &'static str,
     form: Form,
-    run: for<'a> fn(&'a Cpu, &'a Graph, &Case) -> sparring::Result<Count<'a>>,
+    run: for<'a> fn(On<'a>, &'a Graph, &Case) -> sparring::Result<Count<'a>>,
 }
+
+/// Where an algorithm runs, and what runs those that have one way only.
+#[derive(Clone, Copy)]
+struct On<'a> {
+    place: &'a dyn GraphBackend,
+    cpu: &'a Cpu,
+}
+
+/// Algorithms that run on a GPU as well.
+const ON_A_GPU: [&str; 7] = ["bfs", "pagerank", "betweenness", "betweenness_all", "cdlp", "sssp", "components"];
 
 /// What is computed and what is made of it outside the time.
 fn later<'a, T: 'a>(computed: sparring::Result<T>, found: impl FnOnce(T) -> Found + 'a) -> sparring::Result<Count<'a>> {
@@ -123,79 +136,91 @@ const PRECISE: Iteration = Iteration { tolerance: 1e-6, max_iterations: 1000 };
 
 #[rustfmt::skip]
 const ALGORITHMS: &[Algorithm] = &[
-    Algorithm { name: "bfs", form: Form::Given, run: |cpu, g, case| {
-        later(bfs(cpu, g, case.sources[0]), |x| reached(x.into_iter().filter(|x| *x != UNREACHED).map(f64::from)))
+    Algorithm { name: "bfs", form: Form::Given, run: |on, g, case| {
+        later(bfs(on.place, g, case.sources[0]), |x| reached(x.into_iter().filter(|x| *x != UNREACHED).map(f64::from)))
     } },
-    Algorithm { name: "scc", form: Form::Given, run: |cpu, g, _| {
-        later(strongly_connected_components(cpu, g), |x| parts(&x))
+    Algorithm { name: "scc", form: Form::Given, run: |on, g, _| {
+        later(strongly_connected_components(on.cpu, g), |x| parts(&x))
     } },
-    Algorithm { name: "pagerank", form: Form::Given, run: |cpu, g, _| {
+    Algorithm { name: "pagerank", form: Form::Given, run: |on, g, _| {
         let options = PageRankOptions { tolerance: 1e-6, max_iterations: 1000, ..PageRankOptions::default() };
-        later(pagerank(cpu, g, &options), |x| squares(&x.ranks))
+        later(pagerank(on.place, g, &options), |x| squares(&x.ranks))
     } },
-    Algorithm { name: "hits", form: Form::Given, run: |cpu, g, _| later(hits(cpu, g, PRECISE), |x| squares(&x.hubs)) },
-    Algorithm { name: "betweenness", form: Form::Given, run: |cpu, g, case| {
-        later(dependencies(cpu, g, &case.sources), |x| sum(&x))
+    Algorithm { name: "hits", form: Form::Given, run: |on, g, _| later(hits(on.cpu, g, PRECISE), |x| squares(&x.hubs)) },
+    Algorithm { name: "betweenness", form: Form::Given, run: |on, g, case| {
+        later(dependencies(on.place, g, &case.sources), |x| sum(&x))
     } },
     // Both directions of the pairs of an undirected graph.
-    Algorithm { name: "betweenness_all", form: Form::Given, run: |cpu, g, _| {
+    Algorithm { name: "betweenness_all", form: Form::Given, run: |on, g, _| {
         let ways = if g.kind() == GraphKind::Directed { 1.0 } else { 2.0 };
-        later(betweenness_centrality(cpu, g, false), move |x| vec![("sum", ways * x.iter().sum::<f64>())])
+        later(betweenness_centrality(on.place, g, false), move |x| vec![("sum", ways * x.iter().sum::<f64>())])
     } },
-    Algorithm { name: "harmonic", form: Form::Given, run: |cpu, g, _| later(harmonic_centrality(cpu, g), |x| sum(&x)) },
-    Algorithm { name: "closeness", form: Form::Undirected, run: |cpu, g, _| {
-        later(closeness_centrality(cpu, g), |x| sum(&x))
+    Algorithm { name: "harmonic", form: Form::Given, run: |on, g, _| later(harmonic_centrality(on.cpu, g), |x| sum(&x)) },
+    Algorithm { name: "closeness", form: Form::Undirected, run: |on, g, _| {
+        later(closeness_centrality(on.cpu, g), |x| sum(&x))
     } },
-    Algorithm { name: "ktruss", form: Form::Undirected, run: |cpu, g, _| {
-        later(k_truss(cpu, g, TRUSS), |x| vec![("edges", x.len() as f64)])
+    Algorithm { name: "ktruss", form: Form::Undirected, run: |on, g, _| {
+        later(k_truss(on.cpu, g, TRUSS), |x| vec![("edges", x.len() as f64)])
     } },
-    Algorithm { name: "kcore", form: Form::Undirected, run: |cpu, g, _| {
-        later(core_numbers(cpu, g), |x| vec![("sum", x.into_iter().map(f64::from).sum())])
+    Algorithm { name: "kcore", form: Form::Undirected, run: |on, g, _| {
+        later(core_numbers(on.cpu, g), |x| vec![("sum", x.into_iter().map(f64::from).sum())])
     } },
-    Algorithm { name: "clustering", form: Form::Undirected, run: |cpu, g, _| later(local_clustering(cpu, g), |x| sum(&x)) },
-    Algorithm { name: "cdlp", form: Form::Undirected, run: |cpu, g, _| {
-        later(label_propagation(cpu, g, SWEEPS), move |x| communities(cpu, g, &x.labels))
+    Algorithm { name: "clustering", form: Form::Undirected, run: |on, g, _| later(local_clustering(on.cpu, g), |x| sum(&x)) },
+    Algorithm { name: "cdlp", form: Form::Undirected, run: |on, g, _| {
+        later(label_propagation(on.place, g, SWEEPS), move |x| communities(on.cpu, g, &x.labels))
     } },
-    Algorithm { name: "louvain", form: Form::Undirected, run: |cpu, g, _| {
-        later(louvain(cpu, g, 1.0), |x| vec![("modularity", x.modularity), ("communities", x.count as f64)])
+    Algorithm { name: "louvain", form: Form::Undirected, run: |on, g, _| {
+        later(louvain(on.cpu, g, 1.0), |x| vec![("modularity", x.modularity), ("communities", x.count as f64)])
     } },
-    Algorithm { name: "leiden", form: Form::Undirected, run: |cpu, g, _| {
-        later(leiden(cpu, g, 1.0, ROUNDS), |x| vec![("modularity", x.modularity), ("communities", x.count as f64)])
+    Algorithm { name: "leiden", form: Form::Undirected, run: |on, g, _| {
+        later(leiden(on.cpu, g, 1.0, ROUNDS), |x| vec![("modularity", x.modularity), ("communities", x.count as f64)])
     } },
-    Algorithm { name: "modularity", form: Form::Undirected, run: |cpu, g, case| {
-        later(modularity(cpu, g, &case.labels, 1.0), |x| vec![("modularity", x)])
+    Algorithm { name: "modularity", form: Form::Undirected, run: |on, g, case| {
+        later(modularity(on.cpu, g, &case.labels, 1.0), |x| vec![("modularity", x)])
     } },
-    Algorithm { name: "mis", form: Form::Undirected, run: |cpu, g, _| {
-        later(maximal_independent_set(cpu, g), |x| vec![("size", x.len() as f64)])
+    Algorithm { name: "mis", form: Form::Undirected, run: |on, g, _| {
+        later(maximal_independent_set(on.cpu, g), |x| vec![("size", x.len() as f64)])
     } },
-    Algorithm { name: "color", form: Form::Undirected, run: |cpu, g, _| {
-        later(greedy_coloring(cpu, g), |x| vec![("colors", x.count.into())])
+    Algorithm { name: "color", form: Form::Undirected, run: |on, g, _| {
+        later(greedy_coloring(on.cpu, g), |x| vec![("colors", x.count.into())])
     } },
-    Algorithm { name: "toposort", form: Form::Acyclic, run: |cpu, g, _| {
-        later(topological_order(cpu, g), |x| vec![("size", x.len() as f64)])
+    Algorithm { name: "toposort", form: Form::Acyclic, run: |on, g, _| {
+        later(topological_order(on.cpu, g), |x| vec![("size", x.len() as f64)])
     } },
-    Algorithm { name: "msf", form: Form::UndirectedWeighted, run: |cpu, g, _| {
-        later(minimum_spanning_forest(cpu, g), |x| vec![("sum", x.weight)])
+    Algorithm { name: "msf", form: Form::UndirectedWeighted, run: |on, g, _| {
+        later(minimum_spanning_forest(on.cpu, g), |x| vec![("sum", x.weight)])
     } },
     // Of rows with columns of the adjacency matrix.
-    Algorithm { name: "matching", form: Form::Given, run: |cpu, g, _| {
-        later(bipartite_matching(cpu, g.pattern()), |x| vec![("size", x.size as f64)])
+    Algorithm { name: "matching", form: Form::Given, run: |on, g, _| {
+        later(bipartite_matching(on.cpu, g.pattern()), |x| vec![("size", x.size as f64)])
     } },
-    Algorithm { name: "katz", form: Form::Undirected, run: |cpu, g, _| {
+    Algorithm { name: "katz", form: Form::Undirected, run: |on, g, _| {
         let most = (0..g.vertices()).map(|v| g.degree(v)).max().unwrap_or(0);
-        later(katz_centrality(cpu, g, 1.0 / (most + 1) as f64, 1.0, PRECISE), |x| squares(&x))
+        later(katz_centrality(on.cpu, g, 1.0 / (most + 1) as f64, 1.0, PRECISE), |x| squares(&x))
     } },
-    Algorithm { name: "eigenvector", form: Form::Undirected, run: |cpu, g, _| {
-        later(eigenvector_centrality(cpu, g, PRECISE), |x| squares(&x))
+    Algorithm { name: "eigenvector", form: Form::Undirected, run: |on, g, _| {
+        later(eigenvector_centrality(on.cpu, g, PRECISE), |x| squares(&x))
     } },
-    Algorithm { name: "sssp", form: Form::Weighted, run: |cpu, g, case| {
-        later(sssp(cpu, g, case.sources[0]), |x| reached(x.into_iter().filter(|x| x.is_finite())))
+    Algorithm { name: "sssp", form: Form::Weighted, run: |on, g, case| {
+        later(sssp(on.place, g, case.sources[0]), |x| reached(x.into_iter().filter(|x| x.is_finite())))
     } },
-    Algorithm { name: "components", form: Form::Undirected, run: |cpu, g, _| {
-        later(connected_components(cpu, g), |x| parts(&x))
+    Algorithm { name: "components", form: Form::Undirected, run: |on, g, _| {
+        later(connected_components(on.place, g), |x| parts(&x))
     } },
-    Algorithm { name: "triangles", form: Form::Undirected, run: |cpu, g, _| {
-        later(triangles(cpu, &**g.pattern(), TriangleMethod::Auto), |x| vec![("triangles", x.count as f64)])
+    // As a user of the operations writes them.
+    Algorithm { name: "bfs_by_operations", form: Form::Given, run: |on, _, case| {
+        later(bfs_levels(on.cpu, &case.a, case.sources[0]), |x| reached(x.into_iter().flatten().map(f64::from)))
+    } },
+    Algorithm { name: "sssp_by_operations", form: Form::Weighted, run: |on, _, case| {
+        let found = shortest_paths(on.cpu, &case.a, case.sources[0] as u32);
+        later(found, |x| reached(x.iter().map(|(_, d)| d)))
+    } },
+    Algorithm { name: "betweenness_by_operations", form: Form::Given, run: |on, g, case| {
+        let into = if g.kind() == GraphKind::Directed { on.cpu.transpose(&case.a).eval()? } else { case.a.clone() };
+        later(betweenness(on.cpu, &case.a, &into, &case.sources), |x| sum(&x))
+    } },
+    Algorithm { name: "triangles", form: Form::Undirected, run: |on, g, _| {
+        later(triangles(on.cpu, &**g.pattern(), TriangleMethod::Auto), |x| vec![("triangles", x.count as f64)])
     } },
 ];
 
@@ -220,7 +245,8 @@ impl Case {
         let labels = (0..a.nrows() as u64).map(|v| (splitmix64(v / 64) % 64) as u32).collect();
         Ok(Self { a, kind, sources, labels })
     }
-    fn graph(&self, cpu: &Cpu, form: Form) -> sparring::Result<Graph> {
+    fn graph(&self, on: On<'_>, form: Form) -> sparring::Result<Graph> {
+        let cpu = on.cpu;
         let g = match form {
             Form::Given => Graph::new(cpu, &self.a, self.kind)?,
             Form::Weighted => Graph::weighted(cpu, &self.a, self.kind)?,
@@ -228,8 +254,8 @@ impl Case {
             Form::UndirectedWeighted => Graph::weighted(cpu, &self.a, GraphKind::Undirected)?,
             Form::Acyclic => Graph::new(cpu, &self.a.strict_upper(cpu.threads())?, GraphKind::Directed)?,
         };
-        if form == Form::Given {
-            g.prepare(cpu)?;
+        if form == Form::Given || matches!(on.place.place()?, Place::Cuda(_)) {
+            g.prepare(on.place)?;
         }
         Ok(g)
     }
@@ -263,6 +289,11 @@ pub(super) fn run(context: &Context, settings: &Settings, names: &[String], repe
         let names: Vec<_> = ALGORITHMS.iter().map(|of| of.name).collect();
         return context.result(json!({ "op": "graph", "algorithms": names }), || names.join("\n"));
     };
+    if context.cuda.is_some()
+        && let Some(other) = algorithms.iter().find(|of| !ON_A_GPU.contains(&of.name))
+    {
+        return Err(refused(other.name, &format!("there are {}", ON_A_GPU.join(", "))).into());
+    }
     context.heading(&heading())?;
     for name in names {
         let case = Case::load(context, name)?;
@@ -275,19 +306,21 @@ pub(super) fn run(context: &Context, settings: &Settings, names: &[String], repe
 }
 
 fn measure(context: &Context, algorithm: &Algorithm, name: &str, case: &Case, repeat: u32) -> Result {
-    let (cpu, [mut prepare, mut times]) = (&context.quiet, <[Times; 2]>::default());
+    let place: &dyn GraphBackend = context.cuda.as_ref().map_or(&context.quiet as &dyn GraphBackend, |cuda| cuda);
+    let on = On { place, cpu: &context.quiet };
+    let [mut prepare, mut times] = <[Times; 2]>::default();
     // The first of the two warms up.
     let mut graph = None;
     for _ in 0..2 {
         drop(graph.take());
-        let (made, ms) = timed(|| case.graph(cpu, algorithm.form));
+        let (made, ms) = timed(|| case.graph(on, algorithm.form));
         prepare.push(ms);
         graph = Some(made?);
     }
     let Some(graph) = graph else { unreachable!("it was made twice") };
-    let found = (algorithm.run)(cpu, &graph, case)?();
+    let found = (algorithm.run)(on, &graph, case)?();
     for _ in 0..repeat {
-        let (again, ms) = timed(|| (algorithm.run)(cpu, &graph, case));
+        let (again, ms) = timed(|| (algorithm.run)(on, &graph, case));
         times.push(ms);
         let again = again?();
         if again != found {

@@ -71,7 +71,7 @@ struct There<B: Backend> {
     sources: Vec<usize>,
 }
 
-fn shortest_paths<B: Backend>(m: &B, a: &B::Matrix<f64>, source: u32) -> sparring::Result<Vector<f64>> {
+pub(super) fn shortest_paths<B: Backend>(m: &B, a: &B::Matrix<f64>, source: u32) -> sparring::Result<Vector<f64>> {
     let n = m.shape(a).0;
     let mut d = m.upload_vector(&Vector::new(n, vec![source], vec![0.0])?)?;
     let mut q = d.clone();

@@ -11,6 +11,7 @@ use sparring::{Error, Result};
 use super::answer::{Answer, Figure, Values};
 use super::common::{Common, Example, Run, Top, Weights};
 use crate::context::Context;
+use crate::device::{Device, Where};
 
 pub(super) const EXAMPLES: &[(&str, [Example; 2])] = &[
     (
@@ -89,6 +90,8 @@ pub(crate) struct Pagerank {
     weights: Weights,
     #[command(flatten)]
     top: Top,
+    #[command(flatten)]
+    place: Where,
 }
 
 /// When an iteration ends.
@@ -125,6 +128,8 @@ pub(crate) struct Betweenness {
     weights: Weights,
     #[command(flatten)]
     top: Top,
+    #[command(flatten)]
+    place: Where,
 }
 
 #[derive(Args)]
@@ -189,6 +194,13 @@ impl Run for Centrality {
     fn common(&self) -> &Common {
         self.parts().0
     }
+    fn device(&self) -> Device {
+        match self {
+            Self::Pagerank(of) => of.place.device,
+            Self::Betweenness(of) => of.place.device,
+            Self::Closeness(_) | Self::Eigenvector(_) | Self::Hits(_) => Device::Cpu,
+        }
+    }
     fn is_weighted(&self) -> bool {
         self.parts().1.weighted
     }
@@ -204,8 +216,8 @@ impl Run for Centrality {
             Self::Pagerank(of) => of.ranks(context, g),
             Self::Betweenness(of) => {
                 let found = match of.samples {
-                    Some(samples) => sampled_betweenness(cpu, g, samples, of.seed, of.normalized)?,
-                    None => betweenness_centrality(cpu, g, of.normalized)?,
+                    Some(samples) => sampled_betweenness(context, g, samples, of.seed, of.normalized)?,
+                    None => betweenness_centrality(context, g, of.normalized)?,
                 };
                 scored("betweenness", found)
             }
@@ -237,7 +249,7 @@ impl Pagerank {
             Some(p)
         };
         let found = pagerank(
-            &context.cpu,
+            context,
             g,
             &PageRankOptions {
                 damping: self.damping,

@@ -5,6 +5,7 @@ use sparring::graph::{Graph, GraphKind};
 
 use super::answer::Answer;
 use crate::context::Context;
+use crate::device::Device;
 use crate::write::Writing;
 
 /// A line for a shell, and what it does.
@@ -65,6 +66,10 @@ impl From<Kind> for GraphKind {
 /// An algorithm, as its command describes it.
 pub(crate) trait Run {
     fn common(&self) -> &Common;
+    /// Where it computes.
+    fn device(&self) -> Device {
+        Device::Cpu
+    }
     /// Vertices to be listed.
     fn top(&self) -> usize {
         0

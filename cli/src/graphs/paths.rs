@@ -11,6 +11,7 @@ use sparring::par::filled;
 use super::answer::{Answer, Figure, Values, sizes};
 use super::common::{Common, Example, Run, Top};
 use crate::context::Context;
+use crate::device::{self, Device, Where};
 use crate::output::thousands;
 
 pub(super) const EXAMPLES: &[(&str, [Example; 2])] = &[
@@ -51,7 +52,7 @@ pub(crate) enum Paths {
     /// Find shortest paths from a source, with the values of the matrix as weights
     Sssp(Sssp),
     /// Find connected components; weak ones of a directed graph
-    Components(Parts),
+    Components(Components),
     /// Find strongly connected components
     Scc(Parts),
 }
@@ -66,6 +67,8 @@ pub(crate) struct Bfs {
     /// Write the parent of each vertex in a breadth-first tree instead of its level
     #[arg(long)]
     parents: bool,
+    #[command(flatten)]
+    place: Where,
 }
 
 #[derive(Args)]
@@ -86,6 +89,16 @@ pub(crate) struct Sssp {
     negative: bool,
     #[command(flatten)]
     top: Top,
+    #[command(flatten)]
+    place: Where,
+}
+
+#[derive(Args)]
+pub(crate) struct Components {
+    #[command(flatten)]
+    common: Common,
+    #[command(flatten)]
+    place: Where,
 }
 
 #[derive(Args)]
@@ -99,7 +112,16 @@ impl Run for Paths {
         match self {
             Self::Bfs(of) => &of.common,
             Self::Sssp(of) => &of.common,
-            Self::Components(of) | Self::Scc(of) => &of.common,
+            Self::Components(of) => &of.common,
+            Self::Scc(of) => &of.common,
+        }
+    }
+    fn device(&self) -> Device {
+        match self {
+            Self::Bfs(of) => of.place.device,
+            Self::Sssp(of) => of.place.device,
+            Self::Components(of) => of.place.device,
+            Self::Scc(_) => Device::Cpu,
         }
     }
     fn top(&self) -> usize {
@@ -109,12 +131,11 @@ impl Run for Paths {
         matches!(self, Self::Sssp(_))
     }
     fn compute(&self, context: &Context, g: &Graph) -> sparring::Result<Answer> {
-        let cpu = &context.cpu;
         match self {
             Self::Bfs(of) => of.search(context, g),
             Self::Sssp(of) => of.search(context, g),
-            Self::Components(_) => parts(connected_components(cpu, g)?, "connected components"),
-            Self::Scc(_) => parts(strongly_connected_components(cpu, g)?, "strongly connected components"),
+            Self::Components(_) => parts(connected_components(context, g)?, "connected components"),
+            Self::Scc(_) => parts(strongly_connected_components(&context.cpu, g)?, "strongly connected components"),
         }
     }
 }
@@ -122,10 +143,10 @@ impl Run for Paths {
 impl Bfs {
     fn search(&self, context: &Context, g: &Graph) -> sparring::Result<Answer> {
         let (levels, parents) = if self.parents {
-            let tree = bfs_tree(&context.cpu, g, self.source)?;
+            let tree = bfs_tree(context, g, self.source)?;
             (tree.levels, Some(tree.parents))
         } else {
-            (bfs(&context.cpu, g, self.source)?, None)
+            (bfs(context, g, self.source)?, None)
         };
         let depth = levels.iter().filter(|level| **level != UNREACHED).max().copied().unwrap_or(0);
         let mut frontiers = filled(depth as usize + 1, 0u64, "levels")?;
@@ -154,11 +175,13 @@ impl Bfs {
 
 impl Sssp {
     fn search(&self, context: &Context, g: &Graph) -> sparring::Result<Answer> {
-        let cpu = &context.cpu;
+        if self.negative {
+            device::refuse(&[(context.cuda.is_some(), "--negative", "rounds over all edges run on the processor")])?;
+        }
         let found = match (self.negative, self.parents || self.to.is_some()) {
-            (true, _) => bellman_ford(cpu, g, self.source)?,
-            (false, true) => sssp_tree(cpu, g, self.source)?,
-            (false, false) => ShortestPaths { distances: sssp(cpu, g, self.source)?, parents: vec![] },
+            (true, _) => bellman_ford(&context.cpu, g, self.source)?,
+            (false, true) => sssp_tree(context, g, self.source)?,
+            (false, false) => ShortestPaths { distances: sssp(context, g, self.source)?, parents: vec![] },
         };
         let lengths = found.distances.iter().copied().filter(|d| d.is_finite());
         let (reached, sum) = (lengths.clone().count(), lengths.clone().sum::<f64>());

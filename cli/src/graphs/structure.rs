@@ -14,6 +14,7 @@ use super::answer::{Answer, Figure, Values, sizes};
 use super::centrality::scored;
 use super::common::{Common, Example, Run, Top, Weights};
 use crate::context::Context;
+use crate::device::{Device, Where};
 use crate::output::thousands;
 
 pub(super) const EXAMPLES: &[(&str, [Example; 2])] = &[
@@ -178,6 +179,8 @@ pub(crate) struct Cdlp {
     /// Iterations, fewer if the labels are stable
     #[arg(long, value_name = "N", default_value_t = 10)]
     iterations: usize,
+    #[command(flatten)]
+    place: Where,
 }
 
 impl Run for Structure {
@@ -190,6 +193,9 @@ impl Run for Structure {
             Self::Louvain(of) => &of.common,
             Self::Leiden(of) => &of.louvain.common,
         }
+    }
+    fn device(&self) -> Device {
+        if let Self::Cdlp(of) = self { of.place.device } else { Device::Cpu }
     }
     fn top(&self) -> usize {
         if let Self::Kcore(of) | Self::Clustering(of) = self { of.top.top } else { 0 }
@@ -248,7 +254,7 @@ impl Run for Structure {
                 })
             }
             Self::Cdlp(of) => {
-                let found = label_propagation(cpu, g, of.iterations)?;
+                let found = label_propagation(context, g, of.iterations)?;
                 let mut answer = parts(found.labels, String::new())?;
                 let end = if found.stable { "stable" } else { "not stable" };
                 answer.text = format!("{} after {} iterations, {end}", answer.text, found.iterations);

@@ -1,0 +1,162 @@
+// graph.cuh: teams of blocks that stay on the device for a whole search, and how they share the edges of a frontier.
+// A kernel whose teams have more than one block is started so that all its blocks run at the same time. What threads
+// of a team write before `sync` is seen by all of them after it; nothing that changes is read through `__ldg` or a
+// `const __restrict__` pointer. Set in front: `Offset`, the type of row pointers.
+#pragma once
+#include "parts.cuh"
+
+constexpr u32 UNREACHED = 0xffffffffu;
+constexpr u32 LARGE = 256;   // a list of more edges is cut into pieces for whole blocks
+constexpr u32 PIECE = 8192;  // edges of a piece
+
+// Lists of edges: list v is ptr[v]..ptr[v + 1].
+struct Lists {
+  const Offset* ptr;
+  const u32* ends;
+  __device__ u64 from(u32 v) const { return __ldg(ptr + v); }
+  __device__ u64 to(u32 v) const { return __ldg(ptr + v + 1); }
+  __device__ u64 degree(u32 v) const { return to(v) - from(v); }
+  __device__ u32 end(u64 e) const { return __ldg(ends + e); }
+};
+
+// Blocks `block` of `blocks`, which meet at `barrier`, a number that only grows.
+struct Team {
+  u64* barrier;
+  u32 block, blocks;
+  // Teams of equally many consecutive blocks; `teams` divides the grid. The number of one's own in `team`.
+  __device__ static Team of(u64* barriers, u32 teams, u32& team) {
+    const u32 each = gridDim.x / teams;
+    team = blockIdx.x / each;
+    return {barriers + team, blockIdx.x % each, each};
+  }
+  __device__ u32 threads() const { return blocks * blockDim.x; }
+  __device__ u32 thread() const { return block * blockDim.x + threadIdx.x; }
+  __device__ u32 warps() const { return threads() / 32; }
+  __device__ u32 warp() const { return thread() / 32; }
+  __device__ void sync() const {
+    __syncthreads();
+    if (blocks == 1) return;
+    if (threadIdx.x == 0) {
+      __threadfence();
+      const u64 end = (atomicAdd(barrier, 1ull) / blocks + 1) * blocks;
+      while (*(volatile u64*)barrier < end) {}
+      __threadfence();
+    }
+    __syncthreads();
+  }
+};
+
+// What is read although other threads of the team may be writing it.
+template <class T> __device__ inline T now(const T* at) { return *(const volatile T*)at; }
+
+// A list that the threads of a team append to.
+struct Queue {
+  u32* items;
+  u32* count;
+  // Appends the items of the lanes that have one; all lanes of a warp call it.
+  __device__ void push(bool has, u32 item) const {
+    const u32 lanes = __ballot_sync(ALL, has);
+    if (lanes == 0) return;
+    u32 at = 0;
+    const u32 leader = __ffs(lanes) - 1;
+    if (lane_id() == leader) at = atomicAdd(count, __popc(lanes));
+    at = __shfl_sync(ALL, at, leader);
+    if (has) items[at + __popc(lanes & ((1u << lane_id()) - 1))] = item;
+  }
+};
+
+// Lists of more than LARGE edges that a team has met: a vertex and the number of a piece of its list. There is room
+// for a piece for every LARGE edges of the graph.
+struct Pieces {
+  u64* items;
+  u32* count;
+  __device__ void push(u32 v, u64 edges) const {
+    const u32 pieces = (u32)((edges + PIECE - 1) / PIECE), at = atomicAdd(count, pieces);
+    for (u32 p = 0; p < pieces; ++p) items[at + p] = (u64)v << 32 | p;
+  }
+};
+
+// each(u, e) for every edge e of each vertex u in queue[0..count), in any order; all lanes of a warp call it, with
+// an edge or, where they have none, with `false` behind it. A warp takes up to 32 vertices and deals their edges out
+// to its lanes. `begin(u)` comes before. Longer lists go to `pieces`, for `expand_pieces`
+// after the next sync.
+template <class Begin, class Each>
+__device__ inline void expand(const Team& team, const Lists& lists, const u32* queue, u32 count, const Pieces& pieces,
+                              Begin begin, Each each) {
+  const u32 share = count / team.warps(), chunk = share < 1 ? 1 : share > 32 ? 32 : share;
+  for (u64 base = (u64)team.warp() * chunk; base < count; base += (u64)team.warps() * chunk) {
+    const bool has = lane_id() < chunk && base + lane_id() < count;
+    const u32 u = has ? queue[base + lane_id()] : 0;
+    const u64 from = has ? lists.from(u) : 0, length = has ? lists.to(u) - from : 0;
+    if (has) begin(u);
+    __syncwarp();
+    const bool is_large = length > LARGE;
+    if (is_large) pieces.push(u, length);
+    const u32 mine = is_large ? 0 : (u32)length;
+    const u32 upto = warp_inclusive_sum(mine), all = __shfl_sync(ALL, upto, 31);
+    for (u32 first = 0; first < all; first += 32) {
+      const u32 k = first + lane_id();
+      // The first lane whose sum is beyond k.
+      u32 owner = 0;
+      for (u32 d = 16; d > 0; d /= 2)
+        if (__shfl_sync(ALL, upto, owner + d - 1) <= k) owner += d;
+      const u32 before = __shfl_sync(ALL, upto - mine, owner & 31);
+      const u64 start = __shfl_sync(ALL, from, owner & 31);
+      const u32 vertex = __shfl_sync(ALL, u, owner & 31);
+      each(vertex, start + (k - before), k < all);
+    }
+  }
+}
+// The same for the pieces that `expand` has left; `count` of them.
+template <class Each>
+__device__ inline void expand_pieces(const Team& team, const Lists& lists, const u64* pieces, u32 count, Each each) {
+  for (u32 i = team.block; i < count; i += team.blocks) {
+    const u64 piece = now(&pieces[i]);
+    const u32 u = (u32)(piece >> 32);
+    const u64 from = lists.from(u) + (u64)(u32)piece * PIECE, end = lists.to(u);
+    const u64 to = from + PIECE < end ? from + PIECE : end;
+    for (u64 e = from; e < to; e += blockDim.x) each(u, e + threadIdx.x, e + threadIdx.x < to);
+  }
+}
+
+// Σ of(e) over the edges e of each vertex v in queue[0..count), to done(v, sum); sums of one shape for each length of
+// a list, so that they are the same in every run. Up to SHORT edges a thread adds up, up to LONG a warp; vertices of
+// more are pushed to `longer`, for `fold_longer` after the next sync.
+constexpr u32 SHORT = 16, LONG = 2048;
+template <class Of, class Done>
+__device__ inline void fold(const Team& team, const Lists& lists, const u32* queue, u32 count, const Queue& longer,
+                            Of of, Done done) {
+  const u32 share = count / team.warps(), chunk = share < 1 ? 1 : share > 32 ? 32 : share;
+  for (u64 base = (u64)team.warp() * chunk; base < count; base += (u64)team.warps() * chunk) {
+    const bool has = lane_id() < chunk && base + lane_id() < count;
+    const u32 v = has ? queue[base + lane_id()] : 0;
+    const u64 from = has ? lists.from(v) : 0, to = has ? lists.to(v) : 0;
+    longer.push(to - from > LONG, v);
+    if (has && to - from <= SHORT) {
+      double sum = 0;
+      for (u64 e = from; e < to; ++e) sum += of(e);
+      done(v, sum);
+    }
+    for (u32 lanes = __ballot_sync(ALL, to - from > SHORT && to - from <= LONG); lanes; lanes &= lanes - 1) {
+      const u32 lane = __ffs(lanes) - 1, vertex = __shfl_sync(ALL, v, lane);
+      const u64 start = __shfl_sync(ALL, from, lane), end = __shfl_sync(ALL, to, lane);
+      double sum = 0;
+      for (u64 e = start + lane_id(); e < end; e += 32) sum += of(e);
+      sum = warp_sum(sum);
+      if (lane_id() == 0) done(vertex, sum);
+    }
+  }
+}
+// The same for the lists that `fold` has left. `room` holds 33 doubles in shared memory.
+template <class Of, class Done>
+__device__ inline void fold_longer(const Team& team, const Lists& lists, const u32* queue, u32 count, double* room,
+                                   Of of, Done done) {
+  for (u32 i = team.block; i < count; i += team.blocks) {
+    const u32 v = now(&queue[i]);
+    const u64 to = lists.to(v);
+    double sum = 0;
+    for (u64 e = lists.from(v) + threadIdx.x; e < to; e += blockDim.x) sum += of(e);
+    sum = block_sum(sum, room);
+    if (threadIdx.x == 0) done(v, sum);
+  }
+}

@@ -1,0 +1,118 @@
+// graph_sssp.cu: lengths of shortest paths in one kernel. Vertices that came nearer wait in `near` if they are before
+// the end of the current bucket, else in `far`, which is looked through when `near` is empty (near-far, Davidson et al.
+// 2014: Δ-stepping with one bucket at a time). Lengths are doubles that are not negative, ordered as their bits are;
+// each is the least sum over all paths, rounded edge by edge, so that the order of the work does not matter. Set in
+// front: `Offset`.
+//
+// Floor. An edge costs 12 bytes, a length (a sector of 32 bytes) at its end, and an atomic where it comes nearer.
+#include "graph.cuh"
+constexpr u32 NEAR = 1, FAR = 2;  // where a vertex waits
+constexpr u64 INFINITE = 0x7ff0000000000000ull;
+
+struct Round {
+  u32 count;   // vertices that wait
+  u32 pieces;  // long lists of theirs that are left
+};
+
+// lengths[v] = the length of a shortest path to v, INFINITE if there is none. Room: near and far for 2n, waits for n,
+// pieces for nnz/LARGE, least for 3; state for 3 rounds, far_count for 2 and the barrier are 0. told[0] rounds, told[1]
+// buckets.
+BOUNDED_KERNEL((512, 2), graph_sssp, const Offset* ptr, const u32* ends, const double* weights, u64 n, u32 source,
+               double delta, u64* lengths, u32* near, u32* far, u32* waits, u64* pieces, Round* state, u32* far_count, u64* least,
+               u64* barrier, u32* told) {
+  u32 number;
+  const Team team = Team::of(barrier, 1, number);
+  const Lists out{ptr, ends};
+  u32 round = 0, bucket = 0;
+  double end = delta;
+  for (u64 v = team.thread(); v < n; v += team.threads()) {
+    lengths[v] = v == source ? 0 : INFINITE;
+    waits[v] = 0;
+  }
+  if (team.thread() == 0) {
+    near[0] = source;
+    state[0].count = 1;
+    for (u32 k = 0; k < 3; ++k) least[k] = INFINITE;
+  }
+  team.sync();
+  while (true) {
+    const u32 count = now(&state[round % 3].count);
+    u32* queue = near + (round % 2) * n;
+    if (count == 0) {
+      // The bucket is done: the next one begins at the least length in `far`.
+      const u32* from = far + (bucket % 2) * n;
+      const u32 waiting = now(&far_count[bucket % 2]);
+      if (waiting == 0) break;
+      u64 mine = INFINITE;
+      for (u32 i = team.thread(); i < waiting; i += team.threads()) {
+        const u64 d = lengths[from[i]];
+        // Those before the end came nearer and are done.
+        if (__longlong_as_double(d) >= end && d < mine) mine = d;
+      }
+      mine = warp_min(mine);
+      if (lane_id() == 0 && mine < INFINITE) atomicMin(&least[bucket % 3], mine);
+      team.sync();
+      const u64 first = now(&least[bucket % 3]);
+      if (first == INFINITE) break;
+      const double last = end;
+      // At least one length is before the end, however small Δ is beside it.
+      end = __longlong_as_double(first) + delta;
+      if (!(__longlong_as_double(first) < end)) end = __longlong_as_double(first + 1);
+      if (team.thread() == 0) least[(bucket + 1) % 3] = INFINITE;
+      const Queue to_near{queue, &state[round % 3].count}, to_far{far + (bucket + 1) % 2 * n, &far_count[(bucket + 1) % 2]};
+      for (u64 base = (u64)team.warp() * 32; base < waiting; base += (u64)team.warps() * 32) {
+        const bool has = base + lane_id() < waiting;
+        const u32 v = has ? from[base + lane_id()] : 0;
+        const double d = has ? __longlong_as_double(lengths[v]) : 0;
+        const bool is_near = has && d >= last && d < end, is_far = has && d >= end;
+        if (has && !is_far) waits[v] = is_near ? NEAR : 0;
+        to_near.push(is_near, v);
+        to_far.push(is_far, v);
+      }
+      team.sync();
+      if (team.thread() == 0) far_count[bucket % 2] = 0;
+      ++bucket;
+      continue;
+    }
+    Round* next = &state[(round + 1) % 3];
+    if (team.thread() == 0) {
+      Round* after = &state[(round + 2) % 3];
+      after->count = after->pieces = 0;
+    }
+    const Queue to_near{near + (round + 1) % 2 * n, &next->count}, to_far{far + bucket % 2 * n, &far_count[bucket % 2]};
+    // Whoever shortens a path after this sees that the vertex no longer waits, or is seen by those who read its length.
+    const auto begin = [&](u32 u) {
+      atomicAnd(&waits[u], ~NEAR);
+      __threadfence();
+    };
+    const auto each = [&](u32 u, u64 e, bool has) {
+      bool nearer = false, farther = false;
+      u32 v = 0;
+      if (has) {
+        v = out.end(e);
+        const double d = __longlong_as_double(now(&lengths[u])) + __ldg(weights + e);
+        const u64 bits = __double_as_longlong(d);
+        if (bits < now(&lengths[v]) && bits < atomicMin(&lengths[v], bits)) {
+          const u32 where = d < end ? NEAR : FAR;
+          __threadfence();
+          const bool fresh = (atomicOr(&waits[v], where) & where) == 0;
+          nearer = fresh && where == NEAR;
+          farther = fresh && where == FAR;
+        }
+      }
+      to_near.push(nearer, v);
+      to_far.push(farther, v);
+    };
+    expand(team, out, queue, count, Pieces{pieces, &next->pieces}, begin, each);
+    team.sync();
+    const u32 long_lists = now(&next->pieces);
+    if (long_lists > 0) {
+      expand_pieces(team, out, pieces, long_lists, each);
+      team.sync();
+      if (team.thread() == 0) next->pieces = 0;
+    }
+    team.sync();
+    ++round;
+  }
+  if (team.thread() == 0) told[0] = round, told[1] = bucket + 1;
+}

@@ -1,0 +1,110 @@
+//! PageRank: y = Aᵀ x as of `mxv`, and `cuda/graph_rank.cu`.
+
+use super::super::csr::RawCsr;
+use super::super::launch::{Arg, Shape, args};
+use super::DeviceGraph;
+use super::{Source, source};
+use crate::Result;
+use crate::algebra::{Plus, PlusTimes, Ring, Second, Slice, Type, printed_ring};
+
+pub(super) const SOURCE: Source = source!("graph_rank.cu");
+/// Vertices of a block.
+const BLOCK: usize = 1024;
+
+/// What PageRank is to do.
+pub(crate) struct Ranking<'a> {
+    pub(crate) damping: f64,
+    pub(crate) tolerance: f64,
+    pub(crate) max_iterations: u32,
+    pub(crate) drop_dangling: bool,
+    /// Numbers that add up to 1, one for each vertex; all the same if there are none.
+    pub(crate) jumps: Option<&'a [f64]>,
+    /// The weights of edges, if they have weights.
+    pub(crate) weights: Option<&'a [f64]>,
+}
+
+/// Ranks, the steps that were taken, and by how much the last changed them.
+pub(crate) struct Ranked {
+    pub(crate) ranks: Vec<f64>,
+    pub(crate) iterations: u32,
+    pub(crate) change: f64,
+}
+
+impl DeviceGraph {
+    /// Ranks after the step that changes them by less than the tolerance, or the last.
+    pub(crate) fn pagerank(&self, of: &Ranking<'_>) -> Result<Ranked> {
+        let (cuda, n) = (&self.cuda, self.n as u64);
+        let program = self.program(SOURCE)?;
+        let number = |x: f64| Arg::value(Slice::of(&[x]));
+        // Entries without weights count by their places alone: their values are not read.
+        let (a, ring) = match of.weights {
+            Some(weights) => (self.incoming_weighted(weights)?, printed_ring(PlusTimes::<f64>::default())),
+            None => {
+                self.incoming()?;
+                let pattern = if self.both { Some(&self.outgoing) } else { self.incoming.get() };
+                let pattern = std::sync::Arc::clone(pattern.unwrap_or(&self.outgoing));
+                let values = cuda.alloc_raw(Type::Bool, self.nnz(), "values of edges")?;
+                (RawCsr { pattern, values }, printed_ring(Ring(Plus::<f64>::new(), Second::<f64, bool>::default())))
+            }
+        };
+        let share = cuda.alloc::<f64>(self.n, "shares of ranks")?;
+        let vertices = Shape::for_each(self.n, 256)?;
+        let mut pulled = cuda.alloc::<f64>(self.n, "what vertices get")?;
+        let strengths = match of.weights {
+            None => None,
+            Some(weights) => {
+                let ones = crate::par::filled(self.n, 1.0, "ones")?;
+                let ones = cuda.put(&ones, "ones")?;
+                let out = RawCsr {
+                    pattern: std::sync::Arc::clone(&self.outgoing),
+                    values: std::sync::Arc::clone(self.weights(weights)?),
+                };
+                cuda.mxv_raw(None, &ring, &out, &ones, None, pulled.raw_mut())?;
+                Some(&*pulled)
+            }
+        };
+        program
+            .kernel("rank_shares")?
+            .launch(vertices, args![&self.outgoing.row_ptr, strengths, n, number(of.damping), &share])?;
+        let jumps = of.jumps.map(|p| cuda.put(p, "personalization")).transpose()?;
+        let ranks = cuda.alloc::<f64>(self.n, "ranks")?;
+        let passed = cuda.alloc::<f64>(self.n, "what vertices pass on")?;
+        let blocks = self.n.div_ceil(BLOCK);
+        let sums = cuda.alloc::<f64>(2 * blocks, "sums of blocks")?;
+        let total = cuda.zeroed::<f64>(2, "a change of ranks")?;
+        let (step, add) = (program.kernel("rank_step")?, program.kernel("rank_total")?);
+        let mut change = f64::INFINITY;
+        let mut iterations = 0;
+        loop {
+            let first = u32::from(iterations == 0);
+            if first == 0 {
+                cuda.mxv_raw(None, &ring, &a, &passed, None, pulled.raw_mut())?;
+            }
+            step.launch(
+                Shape::blocks(blocks, 256, 0)?,
+                args![
+                    n,
+                    first,
+                    number(of.damping),
+                    number(1.0 / self.n as f64),
+                    jumps.as_deref(),
+                    &share,
+                    &pulled,
+                    &total,
+                    &ranks,
+                    &passed,
+                    &sums
+                ],
+            )?;
+            let drop = u32::from(of.drop_dangling);
+            add.launch(Shape::blocks(1, 1024, 0)?, args![blocks as u64, drop, &sums, &total])?;
+            if first == 0 {
+                change = cuda.get_at(&total, 0)?;
+            }
+            if change < of.tolerance || iterations == of.max_iterations {
+                return Ok(Ranked { ranks: cuda.get(&ranks, "ranks")?, iterations, change });
+            }
+            iterations += 1;
+        }
+    }
+}

@@ -1,0 +1,67 @@
+//! Breadth-first search: see `cuda/graph_bfs.cu`.
+
+use super::super::launch::{Shape, args};
+use super::DeviceGraph;
+use super::{Source, source};
+use crate::Result;
+
+pub(super) const SOURCE: Source = source!("graph_bfs.cu");
+/// Words of state: three levels, the barrier, and what was done.
+const STATE: usize = 8;
+
+/// What a search found.
+pub(crate) struct Search {
+    pub(crate) levels: Vec<u32>,
+    /// Empty unless asked for.
+    pub(crate) parents: Vec<u32>,
+    /// Levels, and those of them that were found by vertices not reached.
+    pub(crate) steps: [u32; 2],
+}
+
+impl DeviceGraph {
+    /// Levels of the vertices from `source`, all bits set where no path leads, and if `parents`, the least vertex of
+    /// the level before.
+    pub(crate) fn bfs(&self, source: usize, parents: bool) -> Result<Search> {
+        let cuda = &self.cuda;
+        let (out, into) = (&*self.outgoing, self.incoming()?);
+        let program = self.program(SOURCE)?;
+        let kernel = program.kernel("graph_bfs")?;
+        let levels = cuda.alloc::<u32>(self.n, "levels")?;
+        let queues = cuda.alloc::<u32>(2 * self.n, "a frontier")?;
+        let bits = cuda.alloc::<u32>(2 * self.n.div_ceil(32), "a frontier")?;
+        let pieces = cuda.alloc::<u64>(self.long_lists(), "pieces of lists")?;
+        let state = cuda.zeroed::<u64>(STATE, "state of a search")?;
+        let n = self.n as u64;
+        kernel.launch_at_once(
+            self.whole(&kernel)?,
+            args![
+                &out.row_ptr,
+                &out.col_idx,
+                &into.row_ptr,
+                &into.col_idx,
+                n,
+                self.nnz() as u64,
+                source as u32,
+                &levels,
+                &queues,
+                &bits,
+                &pieces,
+                &state,
+                state.from(6),
+                state.from(7),
+            ],
+        )?;
+        let found = if parents {
+            let found = cuda.alloc::<u32>(self.n, "parents")?;
+            let shape = Shape::for_each(self.n, 256)?;
+            let kernel = program.kernel("graph_parents")?;
+            kernel.launch(shape, args![&into.row_ptr, &into.col_idx, n, &levels, &found])?;
+            cuda.get(&found, "parents")?
+        } else {
+            vec![]
+        };
+        let steps = cuda.get_at(&state, 7)?;
+        let levels = cuda.get(&levels, "levels")?;
+        Ok(Search { levels, parents: found, steps: [steps as u32, (steps >> 32) as u32] })
+    }
+}

@@ -1,0 +1,58 @@
+//! Lengths of shortest paths: see `cuda/graph_sssp.cu`.
+
+use super::super::launch::{Arg, args};
+use super::DeviceGraph;
+use super::{Source, source};
+use crate::Result;
+use crate::algebra::Slice;
+
+pub(super) const SOURCE: Source = source!("graph_sssp.cu");
+/// Words of state: three rounds, two counts of far vertices, the barrier, what was done, and three minima.
+const STATE: usize = 9;
+
+/// What a search found.
+pub(crate) struct Lengths {
+    pub(crate) lengths: Vec<f64>,
+    /// Rounds and buckets.
+    pub(crate) steps: [u32; 2],
+}
+
+impl DeviceGraph {
+    /// Lengths of shortest paths from `source` by weights that are not negative, the weights being these on the host.
+    /// `delta` is positive.
+    pub(crate) fn sssp(&self, weights: &[f64], source: usize, delta: f64) -> Result<Lengths> {
+        let cuda = &self.cuda;
+        let (out, weights) = (&*self.outgoing, self.weights(weights)?);
+        let kernel = self.program(SOURCE)?.kernel("graph_sssp")?;
+        let lengths = cuda.alloc::<f64>(self.n, "distances")?;
+        let near = cuda.alloc::<u32>(2 * self.n, "vertices that came nearer")?;
+        let far = cuda.alloc::<u32>(2 * self.n, "vertices that came nearer")?;
+        let waits = cuda.alloc::<u32>(self.n, "vertices that came nearer")?;
+        let pieces = cuda.alloc::<u64>(self.long_lists(), "pieces of lists")?;
+        let state = cuda.zeroed::<u64>(STATE, "state of a search")?;
+        kernel.launch_at_once(
+            self.whole(&kernel)?,
+            args![
+                &out.row_ptr,
+                &out.col_idx,
+                weights,
+                self.n as u64,
+                source as u32,
+                Arg::value(Slice::of(&[delta])),
+                &lengths,
+                &near,
+                &far,
+                &waits,
+                &pieces,
+                &state,
+                state.from(3),
+                state.from(6),
+                state.from(4),
+                state.from(5),
+            ],
+        )?;
+        let steps = cuda.get_at(&state, 5)?;
+        let lengths = cuda.get(&lengths, "distances")?;
+        Ok(Lengths { lengths, steps: [steps as u32, (steps >> 32) as u32] })
+    }
+}
