@@ -6,6 +6,9 @@
 //! memory of that iteration. So vertices cost nothing that are stable or that alternate between two labels, as on
 //! bipartite graphs all do in the end.
 //!
+//! Vertices of few neighbors are computed in groups: the labels of the neighbors of each stand in a lane of a sorting
+//! network, then the longest run in each lane is the most frequent label. Others count labels.
+//!
 //! Source: Raghavan, Albert, Kumara 2007, "Near linear time algorithm to detect community structures in large-scale
 //! networks"; Iosup et al. 2016, "LDBC Graphalytics", §2.2.3.
 
@@ -15,6 +18,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use super::place::{GraphBackend, Place};
 use super::structure::{Graph, GraphKind, Lists};
 use crate::par::{collected, filled, for_each_part, try_split};
+use crate::simd::{Work, dispatch_work};
 use crate::sparse::cut;
 use crate::{Cpu, Result};
 
@@ -77,7 +81,7 @@ fn iterated(cpu: &Cpu, g: &Graph, iterations: usize) -> Result<LabelPropagation>
         GraphKind::Directed => Neighbors { out: g.outgoing(), into: Some(g.incoming(cpu)?) },
     };
     let mut labels = collected(n, 0..n as u32, LABELS)?;
-    let blocks = try_split(n, (lists.before(n) / BLOCK).clamp(1, BLOCKS), |v| (lists.before(v) + v) as u64)?;
+    let blocks = Blocks::new(lists, n)?;
     // The state before the first is no state of a vertex: everything differs from it.
     let mut other = filled(n, u32::MAX, LABELS)?;
     let active = [flags(n)?, flags(n)?];
@@ -85,6 +89,8 @@ fn iterated(cpu: &Cpu, g: &Graph, iterations: usize) -> Result<LabelPropagation>
     loop {
         let step = Step {
             lists,
+            // A vertex is the only one of its label.
+            distinct: done == 0 && lists.into.is_none(),
             labels: &labels,
             active: (!everything).then_some(&active[done % 2]),
             next: marking.then_some(&active[(done + 1) % 2]),
@@ -137,9 +143,59 @@ impl<'a> Neighbors<'a> {
     }
 }
 
+/// Neighbors of a vertex up to which their labels are sorted. More are counted.
+const SORTED: usize = 32;
+/// Classes of vertices: without neighbors, with up to 1, 2, 4, ..., and with more than are sorted.
+const CLASSES: usize = SORTED.ilog2() as usize + 3;
+/// Vertices whose labels are sorted together.
+const LANES: usize = 16;
+/// Vertices whose labels are computed together.
+const CHUNK: usize = 256;
+
+/// Vertices in blocks of about as many edges, those of a block by their number of neighbors.
+struct Blocks {
+    ranges: Vec<Range<usize>>,
+    order: Vec<u32>,
+    /// Of each block where in the order each class begins, and the last ends.
+    classes: Vec<[usize; CLASSES + 1]>,
+}
+
+impl Blocks {
+    fn new(lists: Neighbors<'_>, n: usize) -> Result<Self> {
+        let ranges = try_split(n, (lists.before(n) / BLOCK).clamp(1, BLOCKS), |v| (lists.before(v) + v) as u64)?;
+        let mut order = filled(n, 0u32, "an order of vertices")?;
+        let degree = |v: usize| (lists.before(v + 1) - lists.before(v)).min(SORTED + 1);
+        let classes = ranges.iter().map(|range| {
+            let mut next = [0; SORTED + 3];
+            range.clone().for_each(|v| next[degree(v) + 1] += 1);
+            next[0] = range.start;
+            for d in 0..SORTED + 2 {
+                next[d + 1] += next[d];
+            }
+            let classes = std::array::from_fn(|c| match c {
+                0 => range.start,
+                CLASSES => range.end,
+                1 => next[1],
+                // With more neighbors than a power of 2.
+                _ => next[(1 << (c - 2)) + 1],
+            });
+            for v in range.clone() {
+                let place = &mut next[degree(v)];
+                order[*place] = v as u32;
+                *place += 1;
+            }
+            classes
+        });
+        let classes = collected(ranges.len(), classes, "blocks")?;
+        Ok(Self { ranges, order, classes })
+    }
+}
+
 /// One iteration.
 struct Step<'a> {
     lists: Neighbors<'a>,
+    /// Whether all labels differ and lists have no vertex twice: its least neighbor decides.
+    distinct: bool,
     labels: &'a [u32],
     /// Vertices to compute; the others have their new labels already. All if `None`.
     active: Option<&'a Vec<AtomicBool>>,
@@ -160,41 +216,26 @@ struct Found {
 
 impl Step<'_> {
     /// `new` has the labels of the iteration before the last.
-    fn run(&self, cpu: &Cpu, blocks: &[Range<usize>], new: &mut [u32]) -> Result<Found> {
-        let n = new.len();
-        let parts = collected(
-            blocks.len(),
-            blocks.iter().zip(cut(new, blocks.len(), blocks.iter().map(Range::len))?),
-            "parts",
-        )?;
+    fn run(&self, cpu: &Cpu, blocks: &Blocks, new: &mut [u32]) -> Result<Found> {
+        let (n, count) = (new.len(), blocks.ranges.len());
+        let cut = cut(new, count, blocks.ranges.iter().map(Range::len))?.into_iter();
+        let parts = collected(count, cut.enumerate(), "parts")?;
         let (changed, differ, reach) = (AtomicUsize::new(0), AtomicUsize::new(0), AtomicU64::new(0));
         for_each_part(
             cpu.threads(),
             parts,
-            || filled(n, 0u32, "numbers of labels"),
-            |counts, (block, new): (&Range<usize>, &mut [u32])| {
+            || Ok(Vec::new()),
+            |counts, (b, new): (usize, &mut [u32])| {
                 let mut found = Found::default();
-                for (v, new) in block.clone().zip(new) {
-                    let now = self.labels[v];
-                    // Most are not marked, and a load costs less than an exchange.
-                    let label = match self.active {
-                        Some(active) if !active[v].load(Ordering::Relaxed) => *new,
-                        active => {
-                            active.inspect(|active| active[v].store(false, Ordering::Relaxed));
-                            self.mode(self.lists.of(v), now, counts)
-                        }
-                    };
-                    found.changed += usize::from(label != now);
-                    if label != std::mem::replace(new, label) {
-                        found.differ += 1;
-                        let lists = self.lists.of(v);
-                        found.reach += (lists[0].len() + lists[1].len()) as u64;
-                        if let Some(next) = self.next {
-                            lists
-                                .iter()
-                                .flat_map(|l| *l)
-                                .for_each(|&u| next[u as usize].store(true, Ordering::Relaxed));
-                        }
+                let (start, mut marked) = (blocks.ranges[b].start, [0; CHUNK]);
+                for (class, range) in blocks.classes[b].windows(2).enumerate() {
+                    let mut vertices = &blocks.order[range[0]..range[1]];
+                    if class == CLASSES - 1 && !vertices.is_empty() && counts.is_empty() {
+                        *counts = filled(n, 0u32, "numbers of labels")?;
+                    }
+                    while !vertices.is_empty() {
+                        let chunk = self.next(&mut vertices, &mut marked, (start, new), &mut found);
+                        self.chunk(chunk, class, counts, (start, new), &mut found);
                     }
                 }
                 changed.fetch_add(found.changed, Ordering::Relaxed);
@@ -206,40 +247,171 @@ impl Step<'_> {
         Ok(Found { changed: changed.into_inner(), differ: differ.into_inner(), reach: reach.into_inner() })
     }
 
-    /// The least of the most frequent labels of the neighbors, `own` if there are none. `counts` are zeros before and
-    /// after.
-    #[inline(always)]
-    fn mode(&self, lists: [&[u32]; 2], own: u32, counts: &mut [u32]) -> u32 {
-        let label = |u: u32| self.labels[u as usize];
-        if lists[1].is_empty() {
-            match *lists[0] {
-                [] => return own,
-                [a] => return label(a),
-                [a, b] => return label(a).min(label(b)),
-                [a, b, c] => {
-                    let (a, b, c) = (label(a), label(b), label(c));
-                    return if b == c {
-                        b
-                    } else if a == b || a == c {
-                        a
-                    } else {
-                        a.min(b).min(c)
-                    };
-                }
-                _ => {}
+    /// Splits off the next vertices to compute, which may be copied to `marked`. The others have their new labels.
+    fn next<'b, 'a: 'b>(
+        &self,
+        vertices: &mut &'a [u32],
+        marked: &'b mut [u32; CHUNK],
+        (start, new): (usize, &[u32]),
+        found: &mut Found,
+    ) -> &'b [u32] {
+        let Some(active) = self.active else {
+            let (chunk, rest) = vertices.split_at(vertices.len().min(CHUNK));
+            *vertices = rest;
+            return chunk;
+        };
+        let mut count = 0;
+        while count < CHUNK
+            && let Some((&v, rest)) = vertices.split_first()
+        {
+            *vertices = rest;
+            marked[count] = v;
+            let v = v as usize;
+            // Most are not marked, and a load costs less than an exchange.
+            if active[v].load(Ordering::Relaxed) {
+                active[v].store(false, Ordering::Relaxed);
+                count += 1;
+            } else {
+                found.changed += usize::from(new[v - start] != self.labels[v]);
             }
         }
-        let mut best = 0u64;
-        for &u in lists.iter().copied().flatten() {
-            let label = label(u);
-            let count = &mut counts[label as usize];
-            *count += 1;
-            best = best.max(u64::from(*count) << 32 | u64::from(!label));
+        &marked[..count]
+    }
+
+    /// The new labels of some vertices of a class: those of the vertices from `start` on are `new`.
+    fn chunk(
+        &self,
+        vertices: &[u32],
+        class: usize,
+        counts: &mut [u32],
+        (start, new): (usize, &mut [u32]),
+        found: &mut Found,
+    ) {
+        let mut modes = [0; CHUNK];
+        let modes = &mut modes[..vertices.len()];
+        if self.distinct && class > 0 {
+            modes.iter_mut().zip(vertices).for_each(|(mode, &v)| *mode = self.lists.out.of(v as usize)[0]);
+        } else {
+            dispatch_work(Modes { lists: self.lists, labels: self.labels, vertices, class, counts, modes });
         }
-        if best == 0 {
-            return own;
+        let (mut others, mut count) = ([0; CHUNK], 0);
+        for (&v, &label) in vertices.iter().zip(&*modes) {
+            found.changed += usize::from(label != self.labels[v as usize]);
+            // Without a branch, whose outcome cannot be predicted.
+            others[count] = v;
+            count += usize::from(label != std::mem::replace(&mut new[v as usize - start], label));
         }
-        lists.iter().copied().flatten().for_each(|&u| counts[label(u) as usize] = 0);
-        !(best as u32)
+        found.differ += count;
+        for &v in &others[..count] {
+            found.reach += (self.lists.before(v as usize + 1) - self.lists.before(v as usize)) as u64;
+            if let Some(next) = self.next {
+                let lists = self.lists.of(v as usize);
+                lists.iter().flat_map(|l| *l).for_each(|&u| next[u as usize].store(true, Ordering::Relaxed));
+            }
+        }
+    }
+}
+
+/// The most frequent labels of the neighbors of vertices of a class.
+struct Modes<'a> {
+    lists: Neighbors<'a>,
+    labels: &'a [u32],
+    vertices: &'a [u32],
+    class: usize,
+    /// Zeros before and after.
+    counts: &'a mut [u32],
+    modes: &'a mut [u32],
+}
+
+impl Work for Modes<'_> {
+    type Out = ();
+    #[inline(always)]
+    fn run(mut self) {
+        match self.class {
+            0 => self.modes.iter_mut().zip(self.vertices).for_each(|(to, &v)| *to = self.labels[v as usize]),
+            1 => self.sorted::<1>(),
+            2 => self.sorted::<2>(),
+            3 => self.sorted::<4>(),
+            4 => self.sorted::<8>(),
+            5 => self.sorted::<16>(),
+            6 => self.sorted::<32>(),
+            _ => self.counted(),
+        }
+    }
+}
+
+impl Modes<'_> {
+    /// Of vertices with at most N neighbors: labels of some vertices are sorted by the same exchanges, each vertex being
+    /// a lane; the longest run decides.
+    #[inline(always)]
+    fn sorted<const N: usize>(&mut self) {
+        for (to, vertices) in self.modes.chunks_mut(LANES).zip(self.vertices.chunks(LANES)) {
+            // No label, and larger than all.
+            let mut labels = [[u32::MAX; LANES]; N];
+            for (lane, &v) in vertices.iter().enumerate() {
+                let [first, second] = self.lists.of(v as usize);
+                labels.iter_mut().zip(first).for_each(|(l, &u)| l[lane] = self.labels[u as usize]);
+                labels.iter_mut().skip(first.len()).zip(second).for_each(|(l, &u)| l[lane] = self.labels[u as usize]);
+            }
+            sort(&mut labels);
+            let (mut best, mut most, mut run) = (labels[0], [1; LANES], [1; LANES]);
+            for pair in labels.windows(2) {
+                for lane in 0..LANES {
+                    let (before, label) = (pair[0][lane], pair[1][lane]);
+                    run[lane] = if label == before { run[lane] + 1 } else { 1 };
+                    let is_more = run[lane] > most[lane] && label != u32::MAX;
+                    best[lane] = if is_more { label } else { best[lane] };
+                    most[lane] = if is_more { run[lane] } else { most[lane] };
+                }
+            }
+            to.copy_from_slice(&best[..to.len()]);
+        }
+    }
+
+    /// By numbers of each label, unless most neighbors have that of the vertex itself, as in the end they have.
+    #[inline(always)]
+    fn counted(&mut self) {
+        let label = |u: u32| self.labels[u as usize];
+        for (to, &v) in self.modes.iter_mut().zip(self.vertices) {
+            let lists = self.lists.of(v as usize);
+            let own = label(v);
+            let with_own: usize = lists.iter().map(|l| l.iter().filter(|&&u| label(u) == own).count()).sum();
+            if 2 * with_own > lists[0].len() + lists[1].len() {
+                *to = own;
+                continue;
+            }
+            let mut best = 0u64;
+            for &u in lists.iter().copied().flatten() {
+                let label = label(u);
+                let count = &mut self.counts[label as usize];
+                *count += 1;
+                best = best.max(u64::from(*count) << 32 | u64::from(!label));
+            }
+            lists.iter().copied().flatten().for_each(|&u| self.counts[label(u) as usize] = 0);
+            *to = !(best as u32);
+        }
+    }
+}
+
+/// Sorts each lane, N being a power of 2. Source: Batcher 1968, "Sorting networks and their applications" (odd-even
+/// merging).
+#[inline(always)]
+fn sort<const N: usize>(rows: &mut [[u32; LANES]; N]) {
+    let mut sorted = 1;
+    while sorted < N {
+        let mut apart = sorted;
+        while apart > 0 {
+            for low in apart % sorted..N - apart {
+                let is_low = (low - apart % sorted) / apart % 2 == 0;
+                if is_low && low / (2 * sorted) == (low + apart) / (2 * sorted) {
+                    for lane in 0..LANES {
+                        let (a, b) = (rows[low][lane], rows[low + apart][lane]);
+                        (rows[low][lane], rows[low + apart][lane]) = (a.min(b), a.max(b));
+                    }
+                }
+            }
+            apart /= 2;
+        }
+        sorted *= 2;
     }
 }

@@ -285,7 +285,11 @@ impl<'a> Search<'a> {
             |mine: &mut Vec<u32>, t| {
                 let part = &frontier[t * frontier.len() / tasks..(t + 1) * frontier.len() / tasks];
                 mine.clear();
-                for &u in part {
+                for (k, &u) in part.iter().enumerate() {
+                    if let Some(&far) = part.get(k + 2 * AHEAD) {
+                        prefetch(outgoing.ptr, far as usize);
+                        prefetch(outgoing.ends, outgoing.ptr[part[k + AHEAD] as usize]);
+                    }
                     mine.try_reserve(outgoing.degree(u as usize)).map_err(|_| out_of_memory())?;
                     for &v in outgoing.of(u as usize) {
                         let at = &levels[v as usize];
