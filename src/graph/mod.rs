@@ -13,6 +13,7 @@ mod cores;
 mod distances;
 mod independent;
 mod labels;
+mod leading;
 mod matching;
 mod pagerank;
 mod place;

@@ -1,5 +1,6 @@
 //! Centralities that are fixed points of sums over neighbors: eigenvector, Katz, hubs and authorities.
 
+use super::leading::accelerate;
 use super::pull::Pull;
 use super::structure::Graph;
 use crate::par::{filled, note};
@@ -20,6 +21,9 @@ impl Default for Iteration {
     }
 }
 
+/// Steps that are left of the power method from which on conjugate gradients take fewer.
+const SLOW: f64 = 8.0;
+
 /// Scores of pages as lists of links, and as what lists link to.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Hits {
@@ -37,12 +41,14 @@ impl Iteration {
         }
         Err(Error::Argument { name: "tolerance", message: format!("{} is not positive", self.tolerance) })
     }
-    /// Runs `step`, which returns by how much it changed what it makes, until that is little.
-    fn run(self, op: &'static str, mut step: impl FnMut() -> Result<f64>) -> Result<()> {
+    /// Runs `step`, which returns by how much it changed what it makes, until that is little. It may count more than
+    /// one step.
+    fn run(self, op: &'static str, mut step: impl FnMut(&mut u32) -> Result<f64>) -> Result<()> {
         self.check()?;
-        let mut change = f64::INFINITY;
-        for k in 1..=self.max_iterations {
-            change = step()?;
+        let (mut change, mut k) = (f64::INFINITY, 0);
+        while k < self.max_iterations {
+            k += 1;
+            change = step(&mut k)?;
             if change < self.tolerance {
                 note(|| format!("{op}: {k} steps"));
                 return Ok(());
@@ -62,7 +68,9 @@ impl Iteration {
 /// The eigenvector of Aᵀ of the largest eigenvalue, of length 1: `x(v) ∝ Σ_{u → v} w(u, v) x(u)`.
 ///
 /// Steps are `x ← (I + Aᵀ) x`, which has the same eigenvector and does not oscillate on bipartite graphs, as in
-/// networkx. It is unique on a (strongly) connected graph. Where no edges are, 1/√n everywhere. Cost: O(n + m) a step.
+/// networkx. It is unique on a (strongly) connected graph. Where no edges are, 1/√n everywhere. If they converge slowly
+/// on an undirected graph, conjugate gradients take their place, which have the same limit, and a step of each counts;
+/// in the end a step `(I + Aᵀ) x` confirms the tolerance. Cost: O(n + m) a step.
 /// # Errors
 /// [`Error::Argument`] for negative weights, a tolerance that is not positive, and if `iteration` ends before it
 /// converges; [`Error::OutOfMemory`]; [`Error::Cancelled`].
@@ -85,7 +93,8 @@ pub fn eigenvector_centrality(cpu: &Cpu, g: &Graph, iteration: Iteration) -> Res
     let pull = Pull::new(cpu.threads(), g.incoming(cpu)?)?;
     let mut x = filled(n, 1.0 / (n.max(1) as f64).sqrt(), "centralities")?;
     let (mut next, mut unused) = (filled(n, 0.0, "centralities")?, filled(n, 0.0, "centralities")?);
-    iteration.run("eigenvector_centrality", || {
+    let (mut before, mut accelerated) = (f64::INFINITY, !g.has_both_directions());
+    iteration.run("eigenvector_centrality", |k| {
         let squares = pull.step("eigenvector_centrality", &x, &mut next, &mut unused, |v, sum, to, _| {
             *to = x[v] + sum;
             *to * *to
@@ -96,7 +105,15 @@ pub fn eigenvector_centrality(cpu: &Cpu, g: &Graph, iteration: Iteration) -> Res
             *to /= norm;
             (*to - std::mem::replace(x, *to)).abs()
         });
-        Ok(change.sum())
+        let change: f64 = change.sum();
+        // As many steps are left if each shrinks the change as the last did.
+        let left = (iteration.tolerance / change).ln() / (change / std::mem::replace(&mut before, change)).ln();
+        if !accelerated && *k > 2 && change >= iteration.tolerance && !(0.0..SLOW).contains(&left) {
+            accelerated = true;
+            let most = iteration.max_iterations - *k;
+            *k += accelerate(cpu.threads(), &pull, "eigenvector_centrality", &mut x, iteration.tolerance, most)?;
+        }
+        Ok(change)
     })?;
     Ok(x)
 }
@@ -133,7 +150,7 @@ pub fn katz_centrality(cpu: &Cpu, g: &Graph, alpha: f64, beta: f64, iteration: I
     let pull = Pull::new(cpu.threads(), g.incoming(cpu)?)?;
     let (mut x, mut next) = (filled(n, 0.0, "centralities")?, filled(n, 0.0, "centralities")?);
     let mut unused = filled(n, 0.0, "centralities")?;
-    iteration.run("katz_centrality", || {
+    iteration.run("katz_centrality", |_| {
         let change = pull.step("katz_centrality", &x, &mut next, &mut unused, |v, sum, to, _| {
             *to = alpha * sum + beta;
             (*to - x[v]).abs()
@@ -179,7 +196,7 @@ pub fn hits(cpu: &Cpu, g: &Graph, iteration: Iteration) -> Result<Hits> {
     let (mut next, mut unused) = (filled(n, 0.0, "hubs")?, filled(n, 0.0, "authorities")?);
     let into = Pull::new(cpu.threads(), g.incoming(cpu)?)?;
     let out = Pull::new(cpu.threads(), g.outgoing())?;
-    iteration.run("hits", || {
+    iteration.run("hits", |_| {
         let total = into.step("hits", &hubs, &mut authorities, &mut unused, |_, sum, a, _| {
             *a = sum;
             sum

@@ -222,6 +222,27 @@ fn ranks_and_eigenvectors_are_fixed_points() {
     }
 }
 
+/// The eigenvector of a grid is known; the power method would take thousands of steps.
+#[test]
+fn eigenvectors_of_grids_are_products_of_sines() {
+    let (m, k) = (60, 45);
+    let right = (0..m * k).filter(|v| v % k + 1 < k).map(|v| (v, v + 1));
+    let edges: Vec<_> = right.chain((0..(m - 1) * k).map(|v| (v, v + k))).collect();
+    let grid = Sample::new("a grid", m * k, GraphKind::Undirected, &edges);
+    let sine = |i: usize, n: usize| ((i + 1) as f64 * std::f64::consts::PI / (n + 1) as f64).sin();
+    let product: Vec<f64> = (0..m * k).map(|v| sine(v / k, m) * sine(v % k, k)).collect();
+    let norm = product.iter().map(|x| x * x).sum::<f64>().sqrt();
+    let until = Iteration { tolerance: 1e-9, max_iterations: 400 };
+    let found = by_threads("a grid", |cpu| eigenvector_centrality(cpu, &grid.graph(cpu), until).unwrap());
+    for (v, (x, y)) in found.iter().zip(&product).enumerate() {
+        assert!((x - y / norm).abs() < 1e-8, "vertex {v} has {x}, not {}", y / norm);
+    }
+    let cpu = Cpu::new();
+    let few = Iteration { tolerance: 1e-9, max_iterations: 20 };
+    let refused = eigenvector_centrality(&cpu, &grid.graph(&cpu), few).unwrap_err().to_string();
+    assert!(refused.contains("20 steps"), "{refused}");
+}
+
 #[test]
 fn large_graphs_have_the_same_scores_on_any_number_of_threads() {
     for kind in [GraphKind::Directed, GraphKind::Undirected] {
