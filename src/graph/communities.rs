@@ -65,6 +65,21 @@ pub fn modularity(cpu: &Cpu, g: &Graph, labels: &[u32], resolution: f64) -> Resu
         let mut degrees = filled(n, (0.0, 0.0), "degrees of communities")?;
         for v in 0..n {
             let mut out = 0.0;
+            if lists.weights.is_none() {
+                // Whole numbers, which no sum rounds, and which do not wait for each other.
+                let (label, list) = (labels[v], lists.of(v));
+                let mut same = list.iter().filter(|&&u| labels[u as usize] == label).count();
+                let mut degree = list.len();
+                if both && g.self_loops() > 0 && list.binary_search(&(v as u32)).is_ok() {
+                    (same, degree) = (same + 1, degree + 1);
+                }
+                if !both {
+                    list.iter().for_each(|&u| degrees[labels[u as usize] as usize].1 += 1.0);
+                }
+                (inside, all) = (inside + same as f64, all + degree as f64);
+                degrees[label as usize].0 += degree as f64;
+                continue;
+            }
             for (u, w) in lists.weighted(v) {
                 let w = if both && u == v { 2.0 * w } else { w };
                 out += w;

@@ -73,3 +73,25 @@ fn peeled(graph: &Pattern) -> Result<Vec<u32>> {
     }
     Ok(degrees)
 }
+
+/// Degrees in the k-core of a symmetric pattern without a diagonal; of vertices outside less than k.
+pub(super) fn core_degrees(graph: &Pattern, k: u32) -> Result<Vec<u32>> {
+    let (n, ptr) = (graph.nrows(), graph.row_ptr());
+    let mut degrees = collected(n, (0..n).map(|v| (ptr[v + 1] - ptr[v]) as u32), "degrees")?;
+    // A place for each vertex, and one that is written in vain.
+    let (mut stack, mut height) = (filled(n + 1, 0u32, "vertices to remove")?, 0);
+    for v in 0..n {
+        stack[height] = v as u32;
+        height += usize::from(degrees[v] < k);
+    }
+    while height > 0 {
+        height -= 1;
+        for &u in graph.row(stack[height] as usize) {
+            let degree = &mut degrees[u as usize];
+            stack[height] = u;
+            height += usize::from(*degree == k);
+            *degree -= u32::from(*degree >= k);
+        }
+    }
+    Ok(degrees)
+}

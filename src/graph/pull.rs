@@ -5,7 +5,7 @@ use std::sync::{Mutex, PoisonError};
 
 use super::structure::Lists;
 use crate::Result;
-use crate::par::{Threads, filled, for_each_part, reserved, try_split};
+use crate::par::{Threads, filled, for_each_part, prefetch, reserved, try_split};
 
 /// Blocks at most: of so many parts is a sum over the vertices made, whatever the number of threads.
 const BLOCKS: usize = 256;
@@ -14,6 +14,9 @@ const WORK: usize = 1 << 13;
 
 /// Neighboring vertices that are put in order: their lists and what they name stay in the nearest cache.
 const WINDOW: usize = 256;
+
+/// Vertices' numbers in a cache line.
+const LINE: usize = 16;
 
 /// Vertices in blocks of about as many edges.
 pub(super) struct Pull<'a> {
@@ -77,9 +80,15 @@ impl<'a> Pull<'a> {
             || Ok(()),
             |(), (k, start, a, b)| {
                 let mut total = 0.0;
-                for &v in &self.order[start..start + a.len()] {
-                    let v = v as usize;
-                    total += each(v, self.sum(v, x), &mut a[v - start], &mut b[v - start]);
+                let (ptr, end) = (self.lists.ptr, start + a.len());
+                for first in (start..end).step_by(WINDOW) {
+                    // The next window's, in the order of memory, which vertices do not follow.
+                    let next = [first + WINDOW, first + 2 * WINDOW].map(|v| ptr[v.min(end)]);
+                    (next[0]..next[1]).step_by(LINE).for_each(|k| prefetch(self.lists.ends, k));
+                    for &v in &self.order[first..end.min(first + WINDOW)] {
+                        let v = v as usize;
+                        total += each(v, self.sum(v, x), &mut a[v - start], &mut b[v - start]);
+                    }
                 }
                 sums.lock().unwrap_or_else(PoisonError::into_inner)[k] = total;
                 Ok(())

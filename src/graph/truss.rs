@@ -5,7 +5,10 @@
 //! the edge is still in. Source: Cohen 2008, "Trusses: cohesive subgraphs for social network analysis"; Wang, Cheng
 //! 2012, "Truss decomposition in massive networks".
 
+use std::sync::Arc;
+
 use super::Graph;
+use super::cores::core_degrees;
 use super::simple::simple;
 use super::triangles::edge_counts_of_simple;
 use crate::par::{collected, filled, note, reserved};
@@ -24,8 +27,9 @@ pub struct TrussNumbers {
 /// triangles or more.
 ///
 /// Directions and self-loops do not count: triangles are those of the simple undirected graph under `g`. The 2-truss is
-/// that graph; the definition is networkx's. Cost: that of [`triangles_per_edge`](super::triangles_per_edge) and
-/// O(d(u) + d(v)) at most for each edge that is removed and in a triangle; O(n + m) memory.
+/// that graph; the definition is networkx's. Cost: O(n + m) for the (k − 1)-core, of which the k-truss is a part, and in
+/// that the cost of [`triangles_per_edge`](super::triangles_per_edge) and O(d(u) + d(v)) at most for each edge that is
+/// removed and in a triangle; O(n + m) memory.
 /// # Errors
 /// [`Error::IndexOverflow`] for 2³² edges or more; [`Error::OutOfMemory`]; [`Error::Cancelled`].
 /// # Example
@@ -42,7 +46,21 @@ pub struct TrussNumbers {
 /// ```
 /// Source: Cohen 2008.
 pub fn k_truss(cpu: &Cpu, g: &Graph, k: u32) -> Result<Vec<(u32, u32)>> {
-    let graph = simple(cpu, g)?;
+    let mut graph = simple(cpu, g)?;
+    let all = graph.nnz() / 2;
+    if k > 2 {
+        // Each vertex of the truss has k − 1 neighbors in it.
+        let (least, degrees) = (k - 1, cpu.threads().alone("k_truss", || core_degrees(&graph, k - 1))?);
+        let is_inside = |v: usize| degrees[v] >= least;
+        let left: usize = degrees.iter().filter(|&&d| d >= least).map(|&d| d as usize).sum();
+        if left == 0 {
+            note(|| format!("k_truss: the {least}-core is empty"));
+            return Ok(vec![]);
+        }
+        if left < graph.nnz() / 4 * 3 {
+            graph = Arc::new(graph.select(cpu.threads(), |i, j| is_inside(i) && is_inside(j))?);
+        }
+    }
     let mut peel = Peel::new(cpu, &graph)?;
     if let Some(most) = k.checked_sub(3) {
         cpu.threads().alone("k_truss", || {
@@ -57,7 +75,7 @@ pub fn k_truss(cpu: &Cpu, g: &Graph, k: u32) -> Result<Vec<(u32, u32)>> {
     }
     let left = |e: &usize| peel.level[*e] == LEFT;
     let count = (0..peel.edges.len()).filter(left).count();
-    note(|| format!("k_truss: {count} of {} edges are left", peel.edges.len()));
+    note(|| format!("k_truss: {count} of {all} edges are left"));
     collected(count, (0..peel.edges.len()).filter(left).map(|e| peel.edges[e]), EDGES)
 }
 
