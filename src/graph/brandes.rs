@@ -197,11 +197,12 @@ fn is_tight(d: f64, w: f64, there: f64) -> bool {
 
 /// A number of paths that is divided by itself, and its logarithm to base 2.
 const LARGE: f64 = (1u64 << 60) as f64;
-const LARGE_BITS: i64 = 60;
+const LARGE_BITS: i32 = 60;
 
-/// 2ᵉ, 0 where it is too small for a double.
-fn power(e: i64) -> f64 {
-    2f64.powi(e.clamp(-1100, 1023) as i32)
+/// 2ᵉ, 0 where it is too small for a normal double.
+#[inline(always)]
+fn power(e: i32) -> f64 {
+    if e < -1022 { 0.0 } else { f64::from_bits((e.min(1023) + 1023) as u64 * (1 << 52)) }
 }
 
 /// A level of fewer than this part of the vertices is not counted edge by edge.
@@ -216,8 +217,10 @@ struct Node {
     /// Number of shortest paths, then `(1 + δ) / σ`.
     paths: f64,
     level: u32,
+    /// Of numbers of paths that are beyond a double, the power of 2 that `paths` is multiplied by.
+    exponent: i32,
 }
-const UNSEEN: Node = Node { paths: 0.0, level: UNREACHED };
+const UNSEEN: Node = Node { paths: 0.0, level: UNREACHED, exponent: 0 };
 
 /// The searches of a thread.
 struct Paths {
@@ -244,7 +247,7 @@ impl Paths {
     fn add(&mut self, outgoing: Lists<'_>, incoming: Option<Lists<'_>>, source: usize, to: &mut [f64]) -> Result<()> {
         self.forward(outgoing, incoming, source)?;
         if self.order[..self.end()].iter().any(|&v| self.nodes[v as usize].paths == f64::INFINITY) {
-            self.add_long(outgoing, to)?;
+            self.add_long(outgoing, to);
         } else {
             self.backward(outgoing, incoming, to);
         }
@@ -259,7 +262,7 @@ impl Paths {
     }
     fn forward(&mut self, outgoing: Lists<'_>, incoming: Option<Lists<'_>>, source: usize) -> Result<()> {
         let (nodes, order, starts) = (&mut self.nodes[..], &mut self.order[..], &mut self.starts);
-        nodes[source] = Node { paths: 1.0, level: 0 };
+        nodes[source] = Node { paths: 1.0, level: 0, exponent: 0 };
         order[0] = source as u32;
         starts.clear();
         starts.extend([0, 1]);
@@ -279,7 +282,7 @@ impl Paths {
                         let before = lists.of(v).iter().map(|&u| nodes[u as usize]);
                         let paths = before.map(|node| if node.level == level { node.paths } else { 0.0 }).sum();
                         if paths > 0.0 {
-                            nodes[v] = Node { paths, level: level + 1 };
+                            nodes[v] = Node { paths, level: level + 1, exponent: 0 };
                             order[tail] = v as u32;
                             tail += 1;
                         }
@@ -341,36 +344,42 @@ impl Paths {
             }
         }
     }
-    /// As forward and backward, where numbers of paths are beyond a double: each is a number times a power of 2, which
-    /// stands beside it.
+    /// As forward and backward, where numbers of paths are beyond a double: each is a number times a power of 2.
     #[cold]
-    fn add_long(&mut self, lists: Lists<'_>, to: &mut [f64]) -> Result<()> {
-        let n = self.nodes.len();
-        let (mut paths, mut delta) = (filled(n, (0.0, 0i64), "numbers of paths")?, filled(n, 0.0, "dependencies")?);
-        let (nodes, order) = (&self.nodes[..], &self.order[..self.end()]);
-        let is_further = |v: u32, u: u32| nodes[u as usize].level == nodes[v as usize].level + 1;
-        paths[order[0] as usize] = (1.0, 0);
+    fn add_long(&mut self, lists: Lists<'_>, to: &mut [f64]) {
+        let end = self.end();
+        let (nodes, order, delta) = (&mut self.nodes[..], &self.order[..end], &mut self.sums[..]);
         for &v in order {
-            let (x, e) = paths[v as usize];
-            for &u in lists.of(v as usize).iter().filter(|&&u| is_further(v, u)) {
-                let (y, f) = paths[u as usize];
+            nodes[v as usize].paths = 0.0;
+        }
+        nodes[order[0] as usize].paths = 1.0;
+        for &v in order {
+            let Node { paths: x, level, exponent: e } = nodes[v as usize];
+            for &u in lists.of(v as usize) {
+                let there = &mut nodes[u as usize];
+                if there.level != level + 1 {
+                    continue;
+                }
+                let (y, f) = (there.paths, there.exponent);
                 let most = if y == 0.0 { e } else { e.max(f) };
                 let sum = x * power(e - most) + y * power(f - most);
                 // Numbers stay near 1.
-                paths[u as usize] = if sum > LARGE { (sum / LARGE, most + LARGE_BITS) } else { (sum, most) };
+                (there.paths, there.exponent) =
+                    if sum > LARGE { (sum / LARGE, most.saturating_add(LARGE_BITS)) } else { (sum, most) };
             }
         }
         for &v in order.iter().skip(1).rev() {
-            let (x, e) = paths[v as usize];
+            let Node { paths: x, level, exponent: e } = nodes[v as usize];
             let mut sum = 0.0;
-            for &u in lists.of(v as usize).iter().filter(|&&u| is_further(v, u)) {
-                let (y, f) = paths[u as usize];
-                sum += x / y * power(e - f) * (1.0 + delta[u as usize]);
+            for &u in lists.of(v as usize) {
+                let further = nodes[u as usize];
+                if further.level == level + 1 {
+                    sum += x / further.paths * power(e - further.exponent) * (1.0 + delta[u as usize]);
+                }
             }
             delta[v as usize] = sum;
             to[v as usize] += sum;
         }
-        Ok(())
     }
     /// Adds the dependencies of `source` by weights: an edge is on a shortest path if its weight is what the distances
     /// of its ends differ by, summed as they were.
