@@ -39,8 +39,10 @@ pub struct LabelPropagation {
 /// In a directed graph a neighbor counts once for each direction in which an edge joins it, so that it may count twice.
 /// Weights do not count; a self-loop makes a vertex its own neighbor. A vertex without neighbors keeps its label. LDBC
 /// Graphalytics runs 10 iterations. Labels may alternate between two states for ever: with `iterations` of `usize::MAX`
-/// the computation ends when labels are stable or alternate. Cost: O(n + m) time for each iteration at most, and less
-/// when only few labels change; O(n) memory and 4n bytes for each thread. The same labels for any number of threads.
+/// the computation ends when labels are stable or alternate; those of
+/// [`asynchronous_label_propagation`](super::asynchronous_label_propagation) do not. Cost: O(n + m) time for each
+/// iteration at most, and less when only few labels change; O(n) memory and 4n bytes for each thread. The same labels
+/// for any number of threads.
 /// # Errors
 /// [`Error::OutOfMemory`](crate::Error::OutOfMemory); [`Error::Cancelled`](crate::Error::Cancelled); on a GPU
 /// [`Error::DeviceMemory`](crate::Error::DeviceMemory), [`Error::Device`](crate::Error::Device).
@@ -76,10 +78,7 @@ pub fn label_propagation(on: &(impl GraphBackend + ?Sized), g: &Graph, iteration
 /// Labels after at least one iteration.
 fn iterated(cpu: &Cpu, g: &Graph, iterations: usize) -> Result<LabelPropagation> {
     let n = g.vertices();
-    let lists = match g.kind() {
-        GraphKind::Undirected => Neighbors { out: g.outgoing(), into: None },
-        GraphKind::Directed => Neighbors { out: g.outgoing(), into: Some(g.incoming(cpu)?) },
-    };
+    let lists = Neighbors::of_graph(cpu, g)?;
     let mut labels = collected(n, 0..n as u32, LABELS)?;
     let blocks = Blocks::new(lists, n)?;
     // The state before the first is no state of a vertex: everything differs from it.
@@ -127,14 +126,21 @@ fn flags(n: usize) -> Result<Vec<AtomicBool>> {
 
 /// The neighbors of each vertex, in one direction or in both.
 #[derive(Clone, Copy)]
-struct Neighbors<'a> {
+pub(super) struct Neighbors<'a> {
     out: Lists<'a>,
     into: Option<Lists<'a>>,
 }
 
 impl<'a> Neighbors<'a> {
+    pub(super) fn of_graph(cpu: &Cpu, g: &'a Graph) -> Result<Self> {
+        let into = match g.kind() {
+            GraphKind::Undirected => None,
+            GraphKind::Directed => Some(g.incoming(cpu)?),
+        };
+        Ok(Self { out: g.outgoing(), into })
+    }
     #[inline(always)]
-    fn of(&self, v: usize) -> [&'a [u32]; 2] {
+    pub(super) fn of(&self, v: usize) -> [&'a [u32]; 2] {
         [self.out.of(v), self.into.map_or(&[], |into| into.of(v))]
     }
     /// Number of neighbors of vertices 0..v.

@@ -1,6 +1,7 @@
 //! Graph algorithms: on a [`Graph`], with kernels of their own, and on adjacency matrices, written with the operations
 //! of any [`Backend`](crate::backend::Backend).
 
+mod asynchronous;
 mod betweenness;
 mod bfs;
 mod brandes;
@@ -29,6 +30,7 @@ mod topological;
 mod triangles;
 mod truss;
 
+pub use asynchronous::asynchronous_label_propagation;
 pub use betweenness::betweenness;
 pub use bfs::{bfs_levels, bfs_parents};
 pub use brandes::{betweenness_centrality, dependencies, sampled_betweenness};

@@ -6,7 +6,7 @@ use sparring::graph::{
 };
 use sparring::{Cpu, Csr, Error};
 
-use crate::common::{Sample, by_threads, large, samples};
+use crate::common::{Sample, by_threads, grid, large, samples};
 
 fn close(name: &str, found: &[f64], want: &[f64]) {
     assert_eq!(found.len(), want.len(), "{name}");
@@ -226,9 +226,7 @@ fn ranks_and_eigenvectors_are_fixed_points() {
 #[test]
 fn eigenvectors_of_grids_are_products_of_sines() {
     let (m, k) = (60, 45);
-    let right = (0..m * k).filter(|v| v % k + 1 < k).map(|v| (v, v + 1));
-    let edges: Vec<_> = right.chain((0..(m - 1) * k).map(|v| (v, v + k))).collect();
-    let grid = Sample::new("a grid", m * k, GraphKind::Undirected, &edges);
+    let grid = grid(m, k);
     let sine = |i: usize, n: usize| ((i + 1) as f64 * std::f64::consts::PI / (n + 1) as f64).sin();
     let product: Vec<f64> = (0..m * k).map(|v| sine(v / k, m) * sine(v % k, k)).collect();
     let norm = product.iter().map(|x| x * x).sum::<f64>().sqrt();

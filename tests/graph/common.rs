@@ -180,6 +180,13 @@ pub fn large(scale: u32, degree: usize, kind: GraphKind, seed: u64) -> Sample {
     Sample::new(&format!("R-MAT {scale}, {kind}"), n, kind, &edges)
 }
 
+/// A grid of m rows of k vertices.
+pub fn grid(m: usize, k: usize) -> Sample {
+    let right = (0..m * k).filter(|v| v % k + 1 < k).map(|v| (v, v + 1));
+    let edges: Vec<_> = right.chain((0..(m - 1) * k).map(|v| (v, v + k))).collect();
+    Sample::new("a grid", m * k, GraphKind::Undirected, &edges)
+}
+
 /// What `f` gives, which is the same on 1, 2, 3 and 8 threads.
 pub fn by_threads<T: PartialEq + Debug>(name: &str, f: impl Fn(&Cpu) -> T) -> T {
     let on = |threads| f(&Cpu::with_threads(threads).unwrap_or_else(|e| panic!("{e}")));

@@ -1,24 +1,88 @@
 //! Label propagation.
 
-use sparring::graph::{GraphKind, label_propagation};
+use std::collections::BTreeMap;
+
+use sparring::graph::{GraphKind, asynchronous_label_propagation, label_propagation};
 
 use super::common::{Sample, by_threads, large, samples};
 
-/// One synchronous step: the least of the most frequent labels of neighbors, in both directions.
-fn step(s: &Sample, labels: &[u32]) -> Vec<u32> {
-    let mut counts = vec![std::collections::BTreeMap::new(); s.n];
+/// The neighbors of each vertex, in both directions.
+fn neighbors(s: &Sample) -> Vec<Vec<usize>> {
+    let mut all = vec![vec![]; s.n];
     for &(i, j) in &s.edges {
-        *counts[i].entry(labels[j]).or_insert(0) += 1;
+        all[i].push(j);
         // A loop of an undirected graph is one neighbor.
         if i != j || s.is_directed() {
-            *counts[j].entry(labels[i]).or_insert(0) += 1;
+            all[j].push(i);
         }
     }
-    let mode = |v: usize| {
-        let most = counts[v].values().max()?;
-        counts[v].iter().find(|x| x.1 == most).map(|x| *x.0)
-    };
-    (0..s.n).map(|v| mode(v).unwrap_or(labels[v])).collect()
+    all
+}
+
+/// How many of the neighbors have each label.
+fn counts(neighbors: &[usize], labels: &[u32]) -> BTreeMap<u32, usize> {
+    let mut counts = BTreeMap::new();
+    neighbors.iter().for_each(|&u| *counts.entry(labels[u]).or_insert(0) += 1);
+    counts
+}
+
+/// The least of the most frequent labels of neighbors, `own` if there are none.
+fn mode(counts: &BTreeMap<u32, usize>, own: u32) -> u32 {
+    let most = counts.values().max();
+    counts.iter().find(|x| Some(x.1) == most).map_or(own, |x| *x.0)
+}
+
+/// One synchronous step.
+fn step(s: &Sample, labels: &[u32]) -> Vec<u32> {
+    neighbors(s).iter().zip(labels).map(|(of, &own)| mode(&counts(of, labels), own)).collect()
+}
+
+/// One after the other, in the order that is documented; after each pass those go again that have a neighbor which
+/// changed to a label that is not theirs.
+fn asynchronous(s: &Sample, passes: usize) -> (Vec<u32>, usize) {
+    let (of, mut labels) = (neighbors(s), (0..s.n as u32).collect::<Vec<_>>());
+    let blocks = (0..s.n).step_by(4096);
+    let mut queue: Vec<_> = blocks.flat_map(|first| (0..4096).map(move |k| first + k * 2531 % 4096)).collect();
+    queue.retain(|&v| v < s.n);
+    let (mut awake, mut done) = (vec![true; s.n], 0);
+    while done < passes && !queue.is_empty() {
+        let mut next = vec![];
+        for v in queue {
+            awake[v] = false;
+            let counts = counts(&of[v], &labels);
+            let is_most = counts.get(&labels[v]) == counts.values().max();
+            let label = if is_most { labels[v] } else { mode(&counts, labels[v]) };
+            if label != labels[v] {
+                labels[v] = label;
+                for &u in &of[v] {
+                    if !awake[u] && labels[u] != label {
+                        awake[u] = true;
+                        next.push(u);
+                    }
+                }
+            }
+        }
+        (queue, done) = (next, done + 1);
+    }
+    (labels, queue.len())
+}
+
+#[test]
+fn asynchronous_labels_are_those_of_one_vertex_after_the_other() {
+    let large = [GraphKind::Undirected, GraphKind::Directed].map(|kind| large(13, 3, kind, 4));
+    for s in samples().into_iter().chain(large) {
+        for passes in [0, 1, 2, usize::MAX] {
+            let found = by_threads(&s.name, |cpu| asynchronous_label_propagation(cpu, &s.graph(cpu), passes).unwrap());
+            let (labels, awake) = asynchronous(&s, passes);
+            assert_eq!((&found.labels, found.stable), (&labels, awake == 0), "{}, {passes} passes", s.name);
+            assert!(passes < usize::MAX || found.stable, "{}", s.name);
+        }
+        let found = by_threads(&s.name, |cpu| asynchronous_label_propagation(cpu, &s.graph(cpu), 1000).unwrap());
+        for (v, of) in neighbors(&s).iter().enumerate() {
+            let counts = counts(of, &found.labels);
+            assert_eq!(counts.get(&found.labels[v]), counts.values().max(), "{}: {v}", s.name);
+        }
+    }
 }
 
 #[test]

@@ -6,7 +6,7 @@ use sparring::graph::{
 };
 use sparring::{Cpu, Csr, Error};
 
-use crate::common::{Sample, by_threads, large, samples};
+use crate::common::{Sample, by_threads, grid, large, samples};
 
 /// The least sums of weights over paths, by relaxing every edge n times (Bellman–Ford).
 fn lengths(sample: &Sample, source: usize, weight: impl Fn(usize) -> f64) -> Vec<f64> {
@@ -76,6 +76,20 @@ fn a_large_search_is_the_same_by_every_way() {
             let unit = sssp(&cpu, &g, source).unwrap();
             assert_eq!(as_levels(&unit), bare.levels);
         }
+    }
+}
+
+/// Frontiers of a grid are regular. A level is the sum of a row and a column, the least parent the vertex above.
+#[test]
+fn searches_of_grids_find_rows_and_columns() {
+    let (m, k) = (150, 130);
+    let grid = grid(m, k);
+    let tree = by_threads("a grid", |cpu| bfs_tree(cpu, &grid.graph(cpu), 0).unwrap());
+    let levels = by_threads("a grid", |cpu| bfs(cpu, &grid.graph(cpu), 0).unwrap());
+    for v in 0..m * k {
+        let (i, j) = (v / k, v % k);
+        assert_eq!((levels[v] as usize, tree.levels[v] as usize), (i + j, i + j), "{v}");
+        assert_eq!(tree.parents[v] as usize, if i > 0 { v - k } else { j.saturating_sub(1) }, "{v}");
     }
 }
 
