@@ -1,9 +1,9 @@
 //! Communities by label propagation in which vertices take labels one after the other.
 //!
-//! A vertex that changes its label wakes its neighbors that have another; a vertex that sleeps has a label that no other
-//! outnumbers. Vertices begin in an order that jumps about in blocks: in the order of their numbers one label would run
-//! through all that are numbered along paths. Source: Raghavan, Albert, Kumara 2007, "Near linear time algorithm to
-//! detect community structures in large-scale networks", with a fixed order in place of a random one.
+//! A vertex that changes its label wakes its neighbors that have another; a vertex that sleeps has a label that no
+//! other outnumbers. Vertices begin in an order that jumps about in blocks: in the order of their numbers one label
+//! would run through all that are numbered along paths. Source: Raghavan, Albert, Kumara 2007, "Near linear time
+//! algorithm to detect community structures in large-scale networks", with a fixed order in place of a random one.
 
 use super::labels::Neighbors;
 use super::{Graph, LabelPropagation};
@@ -84,7 +84,8 @@ const STRIDE: usize = 2531;
 /// Neighbors up to which each label is compared with each.
 const COMPARED: usize = 8;
 
-/// The label that most neighbors have: `own` if it is one of those, else the least. `counts` are zeros before and after.
+/// The label that most neighbors have: `own` if it is one of those, else the least. `counts` are zeros before and
+/// after.
 #[inline(always)]
 fn mode(labels: &[u32], lists: [&[u32]; 2], own: u32, counts: &mut [u32]) -> u32 {
     let label = |u: u32| labels[u as usize];

@@ -347,8 +347,8 @@ impl Work for Modes<'_> {
 }
 
 impl Modes<'_> {
-    /// Of vertices with at most N neighbors: labels of some vertices are sorted by the same exchanges, each vertex being
-    /// a lane; the longest run decides.
+    /// Of vertices with at most N neighbors: the same exchanges sort the labels of some vertices, each in a lane; the
+    /// longest run decides.
     #[inline(always)]
     fn sorted<const N: usize>(&mut self) {
         for (to, vertices) in self.modes.chunks_mut(LANES).zip(self.vertices.chunks(LANES)) {

@@ -211,8 +211,8 @@ impl<'a> Search<'a> {
         let (n, m) = (self.levels.len(), self.outgoing.ends.len());
         frontier > 64 && frontier < n / 64 && 4 * frontier * (m / n) < SERIAL / 8
     }
-    /// Whether of vertices beside each other in the middle of the frontier nearly all have as many neighbors, and those at the same
-    /// places not reached.
+    /// Whether of vertices beside each other in the middle of the frontier nearly all have as many neighbors, and those
+    /// not reached at the same places.
     fn is_regular(&self, start: usize, end: usize) -> bool {
         if end - start < 4 * SAMPLE {
             return false;

@@ -27,9 +27,9 @@ pub struct TrussNumbers {
 /// triangles or more.
 ///
 /// Directions and self-loops do not count: triangles are those of the simple undirected graph under `g`. The 2-truss is
-/// that graph; the definition is networkx's. Cost: O(n + m) for the (k − 1)-core, of which the k-truss is a part, and in
-/// that the cost of [`triangles_per_edge`](super::triangles_per_edge) and O(d(u) + d(v)) at most for each edge that is
-/// removed and in a triangle; O(n + m) memory.
+/// that graph; the definition is networkx's. Cost: O(n + m) for the (k − 1)-core, of which the k-truss is a part; in it
+/// that of [`triangles_per_edge`](super::triangles_per_edge), and O(d(u) + d(v)) at most for each edge that is removed
+/// and in a triangle; O(n + m) memory.
 /// # Errors
 /// [`Error::IndexOverflow`] for 2³² edges or more; [`Error::OutOfMemory`]; [`Error::Cancelled`].
 /// # Example
