@@ -335,39 +335,36 @@ impl Work for Modes<'_> {
     fn run(mut self) {
         match self.class {
             0 => self.modes.iter_mut().zip(self.vertices).for_each(|(to, &v)| *to = self.labels[v as usize]),
-            1 => self.sorted::<1>(),
-            2 => self.sorted::<2>(),
-            3 => self.sorted::<4>(),
-            4 => self.sorted::<8>(),
-            5 => self.sorted::<16>(),
-            6 => self.sorted::<32>(),
+            class if class < CLASSES - 1 => self.sorted(1 << (class - 1)),
             _ => self.counted(),
         }
     }
 }
 
 impl Modes<'_> {
-    /// Of vertices with at most N neighbors: the same exchanges sort the labels of some vertices, each in a lane; the
-    /// longest run decides.
+    /// Of vertices with at most `most` neighbors, a power of 2: the same exchanges sort the labels of some vertices,
+    /// each in a lane; the longest run decides.
     #[inline(always)]
-    fn sorted<const N: usize>(&mut self) {
+    fn sorted(&mut self, most: usize) {
+        let mut memory = [[0; LANES]; SORTED];
+        let labels = &mut memory[..most];
         for (to, vertices) in self.modes.chunks_mut(LANES).zip(self.vertices.chunks(LANES)) {
             // No label, and larger than all.
-            let mut labels = [[u32::MAX; LANES]; N];
+            labels.fill([u32::MAX; LANES]);
             for (lane, &v) in vertices.iter().enumerate() {
                 let [first, second] = self.lists.of(v as usize);
                 labels.iter_mut().zip(first).for_each(|(l, &u)| l[lane] = self.labels[u as usize]);
                 labels.iter_mut().skip(first.len()).zip(second).for_each(|(l, &u)| l[lane] = self.labels[u as usize]);
             }
-            sort(&mut labels);
-            let (mut best, mut most, mut run) = (labels[0], [1; LANES], [1; LANES]);
+            sort(labels);
+            let (mut best, mut longest, mut run) = (labels[0], [1; LANES], [1; LANES]);
             for pair in labels.windows(2) {
                 for lane in 0..LANES {
                     let (before, label) = (pair[0][lane], pair[1][lane]);
                     run[lane] = if label == before { run[lane] + 1 } else { 1 };
-                    let is_more = run[lane] > most[lane] && label != u32::MAX;
+                    let is_more = run[lane] > longest[lane] && label != u32::MAX;
                     best[lane] = if is_more { label } else { best[lane] };
-                    most[lane] = if is_more { run[lane] } else { most[lane] };
+                    longest[lane] = if is_more { run[lane] } else { longest[lane] };
                 }
             }
             to.copy_from_slice(&best[..to.len()]);
@@ -399,20 +396,23 @@ impl Modes<'_> {
     }
 }
 
-/// Sorts each lane, N being a power of 2. Source: Batcher 1968, "Sorting networks and their applications" (odd-even
-/// merging).
+/// Sorts each lane of as many rows as are a power of 2. Source: Batcher 1968, "Sorting networks and their applications"
+/// (odd-even merging).
 #[inline(always)]
-fn sort<const N: usize>(rows: &mut [[u32; LANES]; N]) {
+fn sort(rows: &mut [[u32; LANES]]) {
     let mut sorted = 1;
-    while sorted < N {
+    while sorted < rows.len() {
         let mut apart = sorted;
         while apart > 0 {
-            for low in apart % sorted..N - apart {
-                let is_low = (low - apart % sorted) / apart % 2 == 0;
-                if is_low && low / (2 * sorted) == (low + apart) / (2 * sorted) {
+            let first = apart % sorted;
+            for low in first..rows.len() - apart {
+                let high = low + apart;
+                // One of two runs of so many, and both in what is merged.
+                if (low - first) & apart == 0 && low ^ high < 2 * sorted {
+                    let (a, b) = (rows[low], rows[high]);
                     for lane in 0..LANES {
-                        let (a, b) = (rows[low][lane], rows[low + apart][lane]);
-                        (rows[low][lane], rows[low + apart][lane]) = (a.min(b), a.max(b));
+                        rows[low][lane] = a[lane].min(b[lane]);
+                        rows[high][lane] = a[lane].max(b[lane]);
                     }
                 }
             }
