@@ -29,7 +29,7 @@
  *
  * Handles: SparringDevice, SparringMatrix, SparringVector, SparringScalar, SparringSemiring, SparringBinaryOp,
  * SparringUnaryOp, SparringMonoid, SparringPlan, SparringArrays, SparringIndex, SparringLabels, SparringBytes, SparringTensor,
- * SparringMttkrp and SparringEinsumPlan are seen by pointer only, and the pointer is no address. A handle that was
+ * SparringMttkrp, SparringEinsumPlan and SparringGraph are seen by pointer only, and the pointer is no address. A handle that was
  * freed, is of another kind or is no handle at all is told from a live one without touching memory: SPARRING_INVALID_HANDLE. NULL is
  * SPARRING_NULL_POINTER, but may be freed.
  *
@@ -42,7 +42,7 @@
  *   SparringPlan    never changes;
  *   SparringTensor  never changes;
  *   SparringSemiring, SparringBinaryOp, SparringUnaryOp, SparringMonoid  never change either;
- *   SparringMttkrp, SparringEinsumPlan, SparringIndex, SparringLabels, SparringBytes  nor do these;
+ *   SparringMttkrp, SparringEinsumPlan, SparringIndex, SparringLabels, SparringBytes, SparringGraph  nor do these;
  *   SparringMatrix, SparringVector, SparringScalar  change where a call says that it writes them: one that reads them
  *                   meanwhile sees the old entries or waits for the new ones, never half of them.
  * Only pointers lent by sparring_matrix_borrow and sparring_arrays_new ask for care, as is said there.
@@ -2277,6 +2277,66 @@ SparringStatus sparring_graph_truss(const SparringDevice *device,
                                     uint32_t *targets,
                                     uint64_t capacity,
                                     uint64_t *count);
+
+/// Breadth-first searches from each of `count` sources, 64 at a time through the graph together: the level of vertex v
+/// in the search from sources[k] goes to levels[k * vertices + v], UINT32_MAX where no path leads. `levels` has room
+/// for `capacity` numbers, `count` times the number of vertices or more; else SPARRING_LENGTH before anything is
+/// computed.
+SparringStatus sparring_graph_multi_source_bfs(const SparringDevice *device,
+                                               const SparringGraph *graph,
+                                               const uint64_t *sources,
+                                               uint64_t count,
+                                               uint32_t *levels,
+                                               uint64_t capacity);
+
+/// The length of a shortest path between each two vertices, by weights if the graph has them: from u to v it goes to
+/// distances[u * vertices + v], infinite where no path leads. For small graphs: `distances` has room for `capacity`
+/// numbers, the square of the number of vertices or more, else SPARRING_LENGTH before anything is computed; as much
+/// memory again is taken meanwhile. Negative weights are SPARRING_ARGUMENT.
+SparringStatus sparring_graph_all_pairs(const SparringDevice *device,
+                                        const SparringGraph *graph,
+                                        double *distances,
+                                        uint64_t capacity);
+
+/// The truss number of each edge of the undirected graph under a graph, self-loops left out: the largest k for which
+/// sparring_graph_truss has the edge, 2 or more. `*count` gets the number of edges, no more than sparring_graph_info
+/// has, `sources` and `targets` their ends, the lesser first, in increasing order, `numbers` their truss numbers. Each
+/// may be NULL; the arrays have room for `capacity`, and with a `capacity` of 0 only `*count` is wanted.
+SparringStatus sparring_graph_truss_numbers(const SparringDevice *device,
+                                            const SparringGraph *graph,
+                                            uint32_t *sources,
+                                            uint32_t *targets,
+                                            uint32_t *numbers,
+                                            uint64_t capacity,
+                                            uint64_t *count);
+
+/// The modularity of communities: `communities` has `count` numbers, one for each vertex, any below the number of
+/// vertices, as sparring_graph_communities and sparring_graph_components give them. `*modularity` gets it; `resolution`
+/// is 1 as a rule. By weights if the graph has them; of a directed graph by its degrees out and in.
+SparringStatus sparring_graph_modularity(const SparringDevice *device,
+                                         const SparringGraph *graph,
+                                         const uint32_t *communities,
+                                         uint64_t count,
+                                         double resolution,
+                                         double *modularity);
+
+/// The adjacency matrix of a graph: `*matrix` gets the handle, NULL on failure, of a matrix of SPARRING_F64 with the
+/// weights, or of SPARRING_BOOL if edges have none; of an undirected graph with both directions of each edge. Free it
+/// with sparring_matrix_free.
+SparringStatus sparring_graph_matrix(const SparringGraph *graph,
+                                     SparringMatrix **matrix);
+
+/// A maximum matching of the rows and columns of a matrix of any shape, whose entries are what may be matched: `rows`
+/// gets for each row the column that it is matched with, `columns` for each column its row, UINT32_MAX for none.
+/// `*count` gets the number of pairs, the structural rank. Each may be NULL; `rows` has room for `row_capacity`,
+/// `columns` for `column_capacity`.
+SparringStatus sparring_matching(const SparringDevice *device,
+                                 const SparringMatrix *a,
+                                 uint32_t *rows,
+                                 uint64_t row_capacity,
+                                 uint32_t *columns,
+                                 uint64_t column_capacity,
+                                 uint64_t *count);
 
 /// Number of metrics that sparring_pairwise, sparring_knn and sparring_radius know by name.
 uint64_t sparring_metric_count(void);

@@ -261,7 +261,7 @@ fn good(function: &str, (ty, name): &(String, String), at: usize) -> String {
         (1, "semiring") => "\"plus_times\"".into(),
         (1, "metric") => "\"manhattan\"".into(),
         (1, "labels") => "labels".into(),
-        (1, "numbers") => "ones".into(),
+        (1, "numbers") if ty.contains("double") => "ones".into(),
         (1, "add") => "sum".into(),
         (1, "mul") => "plus".into(),
         (1, "identity") => "zero".into(),
@@ -293,12 +293,14 @@ fn may_be_null(function: &str, argument: &str) -> bool {
         || function == "tensor_copy" && argument != "tensor"
         || matches!(function, "matrix_read_file" | "matrix_write_file") && argument == "labels"
         || function.starts_with("graph_")
+            && !matches!((function, argument), ("graph_multi_source_bfs", "levels") | ("graph_modularity", "modularity"))
             && matches!(
                 argument,
                 "levels" | "parents" | "iterations" | "change" | "local" | "average" | "transitivity" | "count"
                     | "taken" | "weight" | "modularity" | "hubs" | "authorities"
             )
-        || function == "graph_truss" && matches!(argument, "sources" | "targets")
+        || matches!(function, "graph_truss" | "graph_truss_numbers") && matches!(argument, "sources" | "targets" | "numbers")
+        || function == "matching" && matches!(argument, "rows" | "columns" | "count")
         || function == "labels_counts" && argument != "labels"
         // Where the text is unwanted.
         || function.starts_with("labels_") && argument == "buffer"

@@ -3,6 +3,7 @@
 use super::*;
 use crate::graph::SparringGraphKind::*;
 use crate::graph::*;
+use crate::graph_all::*;
 use crate::graph_structure::*;
 
 /// 0 → 1 → 2 → 0, 2 → 3 of weights 1, 2, 4 and 8.
@@ -156,5 +157,96 @@ fn what_is_no_graph_or_has_no_room_is_refused() {
     ok(sparring_graph_free(g));
     ok(sparring_graph_free(null_mut()));
     assert!(refused(sparring_graph_free(g), SPARRING_INVALID_HANDLE).contains("SparringGraph"));
+    ok(sparring_device_free(cpu));
+}
+
+#[test]
+fn tables_of_sources_pairs_and_edges_are_written() {
+    let cpu = cpu(2, 0);
+    let a = loops(SPARRING_F64);
+    let (g, both) = (graph(cpu, a, SPARRING_GRAPH_AUTO, 1), graph(cpu, a, SPARRING_GRAPH_UNDIRECTED, 1));
+    const FAR: u32 = u32::MAX;
+    let mut levels = [7u32; 12];
+    ok(unsafe { sparring_graph_multi_source_bfs(cpu, g, [0, 3, 2].as_ptr(), 3, levels.as_mut_ptr(), 12) });
+    assert_eq!(levels, [0, 1, 2, 3, FAR, FAR, FAR, 0, 1, 2, 0, 1]);
+    ok(unsafe { sparring_graph_multi_source_bfs(cpu, g, null(), 0, null_mut(), 0) });
+    let e = unsafe { sparring_graph_multi_source_bfs(cpu, g, [0, 3, 2].as_ptr(), 3, levels.as_mut_ptr(), 11) };
+    assert!(refused(e, SPARRING_LENGTH).contains("levels: length is 11, expected 12"));
+    let e = unsafe { sparring_graph_multi_source_bfs(cpu, g, [0, 4].as_ptr(), 2, levels.as_mut_ptr(), 12) };
+    assert!(refused(e, SPARRING_ARGUMENT).contains("sources: vertex 4 of a graph of 4"));
+
+    let (mut d, inf) = ([9.0; 16], f64::INFINITY);
+    ok(unsafe { sparring_graph_all_pairs(cpu, g, d.as_mut_ptr(), 16) });
+    assert_eq!(d, [0.0, 1.0, 3.0, 11.0, 6.0, 0.0, 2.0, 10.0, 4.0, 5.0, 0.0, 8.0, inf, inf, inf, 0.0]);
+    let e = unsafe { sparring_graph_all_pairs(cpu, g, d.as_mut_ptr(), 15) };
+    assert!(refused(e, SPARRING_LENGTH).contains("distances: length is 15, expected 16"));
+
+    let (mut from, mut to, mut numbers, mut count) = ([9u32; 4], [9u32; 4], [9u32; 4], 0);
+    ok(unsafe { sparring_graph_truss_numbers(cpu, g, null_mut(), null_mut(), null_mut(), 0, &mut count) });
+    assert_eq!(count, 4);
+    ok(unsafe {
+        sparring_graph_truss_numbers(cpu, both, from.as_mut_ptr(), to.as_mut_ptr(), numbers.as_mut_ptr(), 4, null_mut())
+    });
+    assert_eq!((from, to, numbers), ([0, 0, 1, 2], [1, 2, 2, 3], [3, 3, 3, 2]));
+    let e =
+        unsafe { sparring_graph_truss_numbers(cpu, both, from.as_mut_ptr(), null_mut(), null_mut(), 3, null_mut()) };
+    assert!(refused(e, SPARRING_LENGTH).contains("sources: length is 3, expected 4"));
+    for handle in [g, both] {
+        ok(sparring_graph_free(handle));
+    }
+    ok(sparring_matrix_free(a));
+    ok(sparring_device_free(cpu));
+}
+
+#[test]
+fn communities_are_judged_and_graphs_given_back() {
+    let cpu = cpu(1, 0);
+    let a = loops(SPARRING_I32);
+    let (both, plain) = (graph(cpu, a, SPARRING_GRAPH_UNDIRECTED, 1), graph(cpu, a, SPARRING_GRAPH_DIRECTED, 0));
+    let (mut labels, mut found, mut again) = ([7u32; 4], 9.0, 9.0);
+    ok(unsafe { sparring_graph_modularity(cpu, both, [0, 0, 0, 1].as_ptr(), 4, 1.0, &mut found) });
+    assert!((found + 128.0 / 900.0).abs() < 1e-12, "{found}");
+    ok(unsafe { sparring_graph_communities(cpu, both, 1.0, 2, labels.as_mut_ptr(), 4, null_mut(), &mut found) });
+    ok(unsafe { sparring_graph_modularity(cpu, both, labels.as_ptr(), 4, 1.0, &mut again) });
+    assert!((found - again).abs() < 1e-12, "{found} {again}");
+    let e = unsafe { sparring_graph_modularity(cpu, both, labels.as_ptr(), 3, 1.0, &mut again) };
+    assert!(refused(e, SPARRING_LENGTH).contains("communities: length is 3, expected 4"));
+    let e = unsafe { sparring_graph_modularity(cpu, both, [0, 9, 0, 0].as_ptr(), 4, 1.0, &mut again) };
+    assert!(refused(e, SPARRING_ARGUMENT).contains("communities: vertex 1 has label 9, which is not below 4"));
+    let e = unsafe { sparring_graph_modularity(cpu, both, labels.as_ptr(), 4, f64::NAN, &mut again) };
+    assert!(refused(e, SPARRING_ARGUMENT).contains("resolution"));
+
+    let (mut m, mut ptr, mut cols, mut values) = (null_mut(), [9u64; 5], [9u32; 8], [9.0f64; 8]);
+    ok(unsafe { sparring_graph_matrix(both, &mut m) });
+    ok(unsafe { sparring_matrix_copy(m, ptr.as_mut_ptr(), 5, cols.as_mut_ptr(), values.as_mut_ptr().cast(), 8) });
+    assert_eq!((ptr, cols), ([0, 2, 4, 7, 8], [1, 2, 0, 2, 0, 1, 3, 2]));
+    assert_eq!(values, [1.0, 4.0, 1.0, 2.0, 4.0, 2.0, 8.0, 8.0]);
+    ok(sparring_matrix_free(m));
+    ok(unsafe { sparring_graph_matrix(plain, &mut m) });
+    let (mut ty, mut nnz) = (0, 0);
+    ok(unsafe { sparring_matrix_type(m, &mut ty) });
+    ok(unsafe { sparring_matrix_nnz(m, &mut nnz) });
+    assert_eq!((ty, nnz), (SPARRING_BOOL as u32, 4));
+    for m in [m, a] {
+        ok(sparring_matrix_free(m));
+    }
+    for g in [both, plain] {
+        ok(sparring_graph_free(g));
+    }
+    ok(sparring_device_free(cpu));
+}
+
+#[test]
+fn rows_are_matched_with_columns_of_another_number() {
+    let cpu = cpu(1, 0);
+    // Row 0 takes columns 0 and 1, row 1 and row 2 column 0 alone.
+    let a = csr(SPARRING_F64, 3, 2, &[0, 2, 3, 4], &[0, 1, 0, 0], &[1.0f64; 4]);
+    let (mut rows, mut columns, mut count) = ([7u32; 3], [7u32; 2], 0);
+    ok(unsafe { sparring_matching(cpu, a, rows.as_mut_ptr(), 3, columns.as_mut_ptr(), 2, &mut count) });
+    assert_eq!((rows, columns, count), ([1, 0, u32::MAX], [1, 0], 2));
+    ok(unsafe { sparring_matching(cpu, a, null_mut(), 0, null_mut(), 0, &mut count) });
+    let e = unsafe { sparring_matching(cpu, a, rows.as_mut_ptr(), 3, columns.as_mut_ptr(), 1, null_mut()) };
+    assert!(refused(e, SPARRING_LENGTH).contains("columns: length is 1, expected 2"));
+    ok(sparring_matrix_free(a));
     ok(sparring_device_free(cpu));
 }
