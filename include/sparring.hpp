@@ -5,6 +5,7 @@
 //     auto a = sparring::Matrix::from_coo<double>(3, 3, rows, cols, values);
 //     auto c = sparring::mxm(cpu, min_plus, a, a);                                 // C = A min.+ A, a new matrix
 //     cpu.into(q).mask(seen).structure().complement().replace().vxm(reach, q, a);  // q⟨¬seen⟩ = q ⊕.⊗ A, in place
+//     const auto path = sparring::Graph::weighted(cpu, a).sssp_tree(cpu, 0).path(2);
 //
 // - A class owns one handle, frees it, moves, and is copied by dup() alone. get() lends the handle to functions of
 //   sparring.h that have no face here; a constructor from a handle adopts it.
@@ -1049,6 +1050,446 @@ template <class T, class C> std::optional<T> reduce(const Device &device, const 
     Scalar s(monoid.type());
     device.into(s).reduce(monoid, a);
     return s.value<T>();
+}
+
+/// In place of a vertex or a level where there is none: no path leads there, nothing is matched.
+constexpr std::uint32_t unreached = UINT32_MAX;
+
+/// A breadth-first search, a number for each vertex.
+struct BfsTree {
+    std::vector<std::uint32_t> levels;
+    std::vector<std::uint32_t> parents;
+};
+
+/// Shortest paths from one vertex, a number for each vertex.
+struct ShortestPaths {
+    std::vector<double> distances;
+    std::vector<std::uint32_t> parents;
+    /// The vertices of a shortest path to `target`, the source first; none where there is no path.
+    std::vector<std::uint32_t> path(std::size_t target) const
+    {
+        std::vector<std::uint32_t> backwards;
+        for (std::size_t at = target; backwards.size() <= parents.size();) {
+            if (at >= parents.size() || parents[at] == unreached)
+                return {};
+            backwards.push_back(static_cast<std::uint32_t>(at));
+            if (parents[at] == at)
+                return {backwards.rbegin(), backwards.rend()};
+            at = parents[at];
+        }
+        return {};
+    }
+};
+
+/// What Graph::pagerank() computes.
+struct PageRankOptions {
+    double damping = 0.85;
+    /// The iteration stops when the 1-norm of the change is less than this.
+    double tolerance = 1e-6;
+    std::uint32_t max_iterations = 100;
+    /// Drops the rank of vertices without edges outwards, as the GAP benchmark does.
+    bool drop_dangling = false;
+    /// Where random jumps go, up to a factor, a number for each vertex; empty: everywhere alike.
+    std::vector<double> personalization = {};
+};
+
+/// The rank of each vertex, the iterations taken, and by how much the last changed the ranks.
+struct PageRank {
+    std::vector<double> ranks;
+    std::uint32_t iterations;
+    double change;
+};
+
+/// Two scores of each vertex.
+struct Hits {
+    std::vector<double> hubs;
+    std::vector<double> authorities;
+};
+
+/// The clustering coefficient of each vertex, their mean, and that of the graph.
+struct Clustering {
+    std::vector<double> local;
+    double average;
+    double transitivity;
+};
+
+/// The color of each vertex, below `count`.
+struct Coloring {
+    std::vector<std::uint32_t> colors;
+    std::uint32_t count;
+};
+
+/// The label of each vertex, and the iterations taken.
+struct LabelPropagation {
+    std::vector<std::uint32_t> labels;
+    std::uint64_t iterations;
+};
+
+/// The community of each vertex, below `count`, and their modularity.
+struct Communities {
+    std::vector<std::uint32_t> labels;
+    std::uint64_t count;
+    double modularity;
+};
+
+/// Edges by their ends, in increasing order.
+struct Edges {
+    std::vector<std::uint32_t> sources;
+    std::vector<std::uint32_t> targets;
+};
+
+/// The edges of a spanning forest and the sum of their weights.
+struct SpanningForest {
+    Edges edges;
+    double weight;
+};
+
+/// Edges, and a number for each.
+struct TrussNumbers {
+    Edges edges;
+    std::vector<std::uint32_t> numbers;
+};
+
+/// The partner of each row, and of each column where it is asked for, unreached for none; the number of pairs.
+struct Matching {
+    std::vector<std::uint32_t> rows;
+    std::vector<std::uint32_t> columns;
+    std::uint64_t size;
+};
+
+/// A graph of vertices 0..n. It does not change; threads may share it. Its algorithms run on a device of the processor,
+/// and mean what sparring.h says of the functions of their names.
+class Graph : public detail::Handle<SparringGraph, sparring_graph_free> {
+public:
+    using Handle::Handle;
+    /// Of a square matrix, whose entries are edges; values do not matter.
+    explicit Graph(const Device &device, const Matrix &a, SparringGraphKind kind = SPARRING_GRAPH_AUTO)
+        : Graph(device, a, kind, 0)
+    {
+    }
+    /// The same with the values as weights of edges.
+    static Graph weighted(const Device &device, const Matrix &a, SparringGraphKind kind = SPARRING_GRAPH_AUTO)
+    {
+        return Graph(device, a, kind, 1);
+    }
+    /// Vertices, edges, self-loops, kind, and whether edges have weights.
+    SparringGraphInfo info() const { return detail::number(sparring_graph_info, get()); }
+    std::uint64_t vertices() const { return info().vertices; }
+    std::uint64_t edges() const { return info().edges; }
+    /// The adjacency matrix: of weights, or of bool without any.
+    Matrix matrix() const
+    {
+        return Matrix(
+            detail::make<SparringMatrix>([&](SparringMatrix **out) { return sparring_graph_matrix(get(), out); }));
+    }
+    /// Computes the transpose of a directed graph now, which some algorithms want.
+    void prepare(const Device &device) const { check(sparring_graph_prepare(device.get(), get())); }
+
+    // Paths.
+
+    /// The least number of edges from the source to each vertex.
+    std::vector<std::uint32_t> bfs(const Device &device, std::uint64_t source) const
+    {
+        return each<std::uint32_t>([&](std::uint32_t *levels, std::uint64_t capacity) {
+            return sparring_graph_bfs(device.get(), get(), source, levels, nullptr, capacity);
+        });
+    }
+    /// The same, with the parent of each vertex.
+    BfsTree bfs_tree(const Device &device, std::uint64_t source) const
+    {
+        BfsTree found{numbers<std::uint32_t>(), numbers<std::uint32_t>()};
+        check(sparring_graph_bfs(device.get(), get(), source, found.levels.data(), found.parents.data(),
+                                 found.levels.size()));
+        return found;
+    }
+    /// Levels from several sources, those of one after those of another.
+    std::vector<std::uint32_t> multi_source_bfs(const Device &device, Span<std::uint64_t> sources) const
+    {
+        std::vector<std::uint32_t> levels(sources.size() * size());
+        check(sparring_graph_multi_source_bfs(device.get(), get(), sources.data(), sources.size(), levels.data(),
+                                              levels.size()));
+        return levels;
+    }
+    /// The length of a shortest path to each vertex, infinite where there is none.
+    std::vector<double> sssp(const Device &device, std::uint64_t source) const
+    {
+        return each<double>([&](double *distances, std::uint64_t capacity) {
+            return sparring_graph_sssp(device.get(), get(), source, 0, distances, nullptr, capacity);
+        });
+    }
+    /// The same, with the vertex before each.
+    ShortestPaths sssp_tree(const Device &device, std::uint64_t source) const { return paths(device, source, 0); }
+    /// The same where weights may be negative; a cycle of negative length is an Error.
+    ShortestPaths bellman_ford(const Device &device, std::uint64_t source) const { return paths(device, source, 1); }
+    /// The length of a shortest path from u to v, at u * vertices() + v.
+    std::vector<double> all_pairs(const Device &device) const
+    {
+        std::vector<double> distances(size() * size());
+        check(sparring_graph_all_pairs(device.get(), get(), distances.data(), distances.size()));
+        return distances;
+    }
+    /// The least vertex of each vertex's connected component, of a directed graph the weak one.
+    std::vector<std::uint32_t> connected_components(const Device &device) const { return components(device, 0); }
+    /// The same of strongly connected components.
+    std::vector<std::uint32_t> strongly_connected_components(const Device &device) const
+    {
+        return components(device, 1);
+    }
+    /// The vertices of a directed graph without cycles in an order in which every edge leads forwards.
+    std::vector<std::uint32_t> topological_order(const Device &device) const
+    {
+        return each<std::uint32_t>([&](std::uint32_t *order, std::uint64_t capacity) {
+            return sparring_graph_topological_order(device.get(), get(), order, capacity);
+        });
+    }
+
+    // Scores of vertices.
+
+    PageRank pagerank(const Device &device, const PageRankOptions &options = {}) const
+    {
+        const auto &jumps = options.personalization;
+        if (!jumps.empty())
+            detail::expect_length(jumps.size(), size(), "personalization");
+        const SparringPageRankOptions given = {options.damping, options.tolerance, options.max_iterations,
+                                               options.drop_dangling, jumps.empty() ? nullptr : jumps.data()};
+        PageRank found{numbers<double>(), 0, 0};
+        check(sparring_graph_pagerank(device.get(), get(), &given, found.ranks.data(), found.ranks.size(),
+                                      &found.iterations, &found.change));
+        return found;
+    }
+    /// Betweenness from all vertices; divided by the number of pairs if `normalized`.
+    std::vector<double> betweenness(const Device &device, bool normalized = false) const
+    {
+        return between(device, 0, 0, normalized);
+    }
+    /// Betweenness estimated from `samples` sources, which are drawn by `seed`.
+    std::vector<double> sampled_betweenness(const Device &device, std::uint64_t samples, std::uint64_t seed = 0,
+                                            bool normalized = false) const
+    {
+        if (samples == 0)
+            throw Error(SPARRING_ARGUMENT, "samples: there must be one at least");
+        return between(device, samples, seed, normalized);
+    }
+    /// What these sources depend on each vertex.
+    std::vector<double> dependencies(const Device &device, Span<std::uint64_t> sources) const
+    {
+        return each<double>([&](double *scores, std::uint64_t capacity) {
+            return sparring_graph_dependencies(device.get(), get(), sources.data(), sources.size(), scores, capacity);
+        });
+    }
+    std::vector<double> closeness(const Device &device) const { return near(device, 0); }
+    std::vector<double> harmonic(const Device &device) const { return near(device, 1); }
+    std::vector<double> eigenvector(const Device &device, double tolerance = 1e-6,
+                                    std::uint32_t max_iterations = 1000) const
+    {
+        return each<double>([&](double *scores, std::uint64_t capacity) {
+            return sparring_graph_eigenvector(device.get(), get(), tolerance, max_iterations, scores, capacity);
+        });
+    }
+    std::vector<double> katz(const Device &device, double alpha, double beta = 1, double tolerance = 1e-6,
+                             std::uint32_t max_iterations = 1000) const
+    {
+        return each<double>([&](double *scores, std::uint64_t capacity) {
+            return sparring_graph_katz(device.get(), get(), alpha, beta, tolerance, max_iterations, scores, capacity);
+        });
+    }
+    Hits hits(const Device &device, double tolerance = 1e-6, std::uint32_t max_iterations = 1000) const
+    {
+        Hits found{numbers<double>(), numbers<double>()};
+        check(sparring_graph_hits(device.get(), get(), tolerance, max_iterations, found.hubs.data(),
+                                  found.authorities.data(), found.hubs.size()));
+        return found;
+    }
+    std::vector<std::uint32_t> core_numbers(const Device &device) const
+    {
+        return each<std::uint32_t>([&](std::uint32_t *cores, std::uint64_t capacity) {
+            return sparring_graph_core_numbers(device.get(), get(), cores, capacity);
+        });
+    }
+    Clustering clustering(const Device &device) const
+    {
+        Clustering found{numbers<double>(), 0, 0};
+        check(sparring_graph_clustering(device.get(), get(), found.local.data(), found.local.size(), &found.average,
+                                        &found.transitivity));
+        return found;
+    }
+
+    // Sets of vertices.
+
+    /// By Leiden's method: communities hang together. The higher the resolution, the smaller they are.
+    Communities leiden(const Device &device, double resolution = 1, std::uint64_t iterations = 2) const
+    {
+        if (iterations == 0)
+            throw Error(SPARRING_ARGUMENT, "iterations: there must be one at least");
+        return communities(device, resolution, iterations);
+    }
+    /// By Louvain's method.
+    Communities louvain(const Device &device, double resolution = 1) const { return communities(device, resolution, 0); }
+    LabelPropagation label_propagation(const Device &device, std::uint64_t iterations = 10) const
+    {
+        LabelPropagation found{numbers<std::uint32_t>(), 0};
+        check(sparring_graph_label_propagation(device.get(), get(), iterations, found.labels.data(),
+                                               found.labels.size(), &found.iterations));
+        return found;
+    }
+    /// The modularity of communities that are given, a label for each vertex, below vertices().
+    double modularity(const Device &device, Span<std::uint32_t> labels, double resolution = 1) const
+    {
+        double found = 0;
+        check(sparring_graph_modularity(device.get(), get(), labels.data(), labels.size(), resolution, &found));
+        return found;
+    }
+    /// A maximal set of vertices without edges between them, increasing.
+    std::vector<std::uint32_t> independent_set(const Device &device) const
+    {
+        auto found = numbers<std::uint32_t>();
+        std::uint64_t count = 0;
+        check(sparring_graph_independent_set(device.get(), get(), found.data(), found.size(), &count));
+        found.resize(static_cast<std::size_t>(count));
+        return found;
+    }
+    Coloring color(const Device &device) const
+    {
+        Coloring found{numbers<std::uint32_t>(), 0};
+        check(sparring_graph_color(device.get(), get(), found.colors.data(), found.colors.size(), &found.count));
+        return found;
+    }
+
+    // Sets of edges.
+
+    SpanningForest spanning_forest(const Device &device) const
+    {
+        SpanningForest found{{numbers<std::uint32_t>(), numbers<std::uint32_t>()}, 0};
+        std::uint64_t count = 0;
+        check(sparring_graph_spanning_forest(device.get(), get(), found.edges.sources.data(),
+                                             found.edges.targets.data(), found.edges.sources.size(), &count,
+                                             &found.weight));
+        found.edges = first(std::move(found.edges), count);
+        return found;
+    }
+    /// A maximum matching of the rows and columns of the adjacency matrix: the column of each row.
+    Matching matching(const Device &device) const
+    {
+        Matching found{numbers<std::uint32_t>(), {}, 0};
+        check(sparring_graph_matching(device.get(), get(), found.rows.data(), found.rows.size(), &found.size));
+        return found;
+    }
+    /// The edges of the k-truss.
+    Edges truss(const Device &device, std::uint32_t k) const
+    {
+        Edges found = all_edges();
+        std::uint64_t count = 0;
+        check(sparring_graph_truss(device.get(), get(), k, found.sources.data(), found.targets.data(),
+                                   found.sources.size(), &count));
+        return first(std::move(found), count);
+    }
+    /// The truss number of each edge.
+    TrussNumbers truss_numbers(const Device &device) const
+    {
+        TrussNumbers found{all_edges(), {}};
+        found.numbers.resize(found.edges.sources.size());
+        std::uint64_t count = 0;
+        check(sparring_graph_truss_numbers(device.get(), get(), found.edges.sources.data(),
+                                           found.edges.targets.data(), found.numbers.data(), found.numbers.size(),
+                                           &count));
+        found.edges = first(std::move(found.edges), count);
+        found.numbers.resize(static_cast<std::size_t>(count));
+        return found;
+    }
+
+private:
+    Graph(const Device &device, const Matrix &a, SparringGraphKind kind, std::uint32_t weighted)
+        : Handle(detail::make<SparringGraph>([&](SparringGraph **out) {
+              return sparring_graph_new(device.get(), a.get(), kind, weighted, out);
+          }))
+    {
+    }
+    std::size_t size() const { return static_cast<std::size_t>(vertices()); }
+    /// Room for a number of each vertex.
+    template <class T> std::vector<T> numbers() const { return std::vector<T>(size()); }
+    /// The number of each vertex that `function` writes.
+    template <class T, class Function> std::vector<T> each(Function function) const
+    {
+        auto found = numbers<T>();
+        check(function(found.data(), found.size()));
+        return found;
+    }
+    /// Room for every edge.
+    Edges all_edges() const
+    {
+        const auto m = static_cast<std::size_t>(edges());
+        return {std::vector<std::uint32_t>(m), std::vector<std::uint32_t>(m)};
+    }
+    static Edges first(Edges edges, std::uint64_t count)
+    {
+        edges.sources.resize(static_cast<std::size_t>(count));
+        edges.targets.resize(static_cast<std::size_t>(count));
+        return edges;
+    }
+    ShortestPaths paths(const Device &device, std::uint64_t source, std::uint32_t negative) const
+    {
+        ShortestPaths found{numbers<double>(), numbers<std::uint32_t>()};
+        check(sparring_graph_sssp(device.get(), get(), source, negative, found.distances.data(), found.parents.data(),
+                                  found.parents.size()));
+        return found;
+    }
+    std::vector<std::uint32_t> components(const Device &device, std::uint32_t strong) const
+    {
+        return each<std::uint32_t>([&](std::uint32_t *found, std::uint64_t capacity) {
+            return sparring_graph_components(device.get(), get(), strong, found, capacity);
+        });
+    }
+    std::vector<double> between(const Device &device, std::uint64_t samples, std::uint64_t seed, bool normalized) const
+    {
+        return each<double>([&](double *scores, std::uint64_t capacity) {
+            return sparring_graph_betweenness(device.get(), get(), samples, seed, normalized, scores, capacity);
+        });
+    }
+    std::vector<double> near(const Device &device, std::uint32_t harmonic) const
+    {
+        return each<double>([&](double *scores, std::uint64_t capacity) {
+            return sparring_graph_closeness(device.get(), get(), harmonic, scores, capacity);
+        });
+    }
+    Communities communities(const Device &device, double resolution, std::uint64_t iterations) const
+    {
+        Communities found{numbers<std::uint32_t>(), 0, 0};
+        check(sparring_graph_communities(device.get(), get(), resolution, iterations, found.labels.data(),
+                                         found.labels.size(), &found.count, &found.modularity));
+        return found;
+    }
+};
+
+/// The number of triangles of the undirected graph under a square matrix.
+inline std::uint64_t triangles(const Device &device, const Matrix &a,
+                               SparringTriangleMethod method = SPARRING_TRIANGLES_AUTO)
+{
+    std::uint64_t count = 0;
+    check(sparring_triangles(device.get(), a.get(), method, &count, nullptr, 0, nullptr));
+    return count;
+}
+/// The number of triangles that each vertex is in.
+inline std::vector<std::uint64_t> triangles_per_vertex(const Device &device, const Matrix &a)
+{
+    std::vector<std::uint64_t> counts(static_cast<std::size_t>(a.nrows()));
+    check(sparring_triangles_per_vertex(device.get(), a.get(), counts.data(), counts.size()));
+    return counts;
+}
+/// The number of triangles that each edge is in, at both places of the edge.
+inline Matrix triangles_per_edge(const Device &device, const Matrix &a)
+{
+    return Matrix(detail::make<SparringMatrix>(
+        [&](SparringMatrix **out) { return sparring_triangles_per_edge(device.get(), a.get(), out); }));
+}
+/// A maximum matching of the rows and columns of a matrix of any shape, whose entries are what may be matched.
+inline Matching matching(const Device &device, const Matrix &a)
+{
+    const auto shape = a.shape();
+    Matching found{std::vector<std::uint32_t>(static_cast<std::size_t>(shape.first)),
+                   std::vector<std::uint32_t>(static_cast<std::size_t>(shape.second)), 0};
+    check(sparring_matching(device.get(), a.get(), found.rows.data(), found.rows.size(), found.columns.data(),
+                            found.columns.size(), &found.size));
+    return found;
 }
 
 /// A sparse tensor in coordinates, of one type of values. It never changes.

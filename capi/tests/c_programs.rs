@@ -97,6 +97,17 @@ fn shortest_paths_in_cpp() {
 }
 
 #[test]
+fn groups_and_paths_of_a_network_in_cpp() {
+    for program in cpp_programs("../examples/cpp/network.cpp", "network-cpp") {
+        let text = String::from_utf8(succeed(&mut Command::new(&program)).stdout).expect("UTF-8");
+        let expected = "2 groups: 0 0 0 0 1 1 1 1, of modularity 0.395\nbetween the most others: 3, 12.5 pairs\n\
+                        from 0 to 7 in 18 minutes: 0 2 3 4 5 7\n\
+                        SPARRING_ARGUMENT: graph: a topological order is defined on directed graphs\n";
+        assert_eq!(text, expected);
+    }
+}
+
+#[test]
 fn owning_classes_as_cpp_sees_them() {
     for program in cpp_programs("tests/cpp/owning.cpp", "owning") {
         assert_eq!(succeed(&mut Command::new(&program)).stdout, b"ok\n");

@@ -1,4 +1,5 @@
 // Every class and function of sparring.hpp: results, moves, errors. Says "ok".
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -282,6 +283,65 @@ static void errors()
     EXPECT(sparring_vector_free(raw) == SPARRING_OK);
 }
 
+// 0 → 1 → 2 → 0, 2 → 3 of weights 1, 2, 4 and 8.
+static void graphs()
+{
+    const Device cpu("cpu", 2);
+    using Scores = std::vector<double>;
+    using Labels = std::vector<std::uint32_t>;
+    const auto a = Matrix::from_csr<double>(4, 4, {0, 1, 2, 4, 4}, {1, 2, 0, 3}, {1, 2, 4, 8});
+    const auto g = Graph::weighted(cpu, a), both = Graph::weighted(cpu, a, SPARRING_GRAPH_UNDIRECTED);
+    const Graph plain(cpu, a);
+    EXPECT(g.vertices() == 4 && both.edges() == 4 && plain.info().weighted == 0);
+    EXPECT(g.info().kind == SPARRING_GRAPH_DIRECTED && both.matrix().nnz() == 8);
+    EXPECT(both.matrix().at<double>(3, 2) == 8.0 && plain.matrix().type() == SPARRING_BOOL);
+    g.prepare(cpu);
+    EXPECT((g.bfs(cpu, 1) == Labels{2, 0, 1, 2} && g.bfs(cpu, 3)[0] == unreached));
+    EXPECT((g.bfs_tree(cpu, 0).parents == Labels{0, 0, 1, 2}));
+    EXPECT((g.multi_source_bfs(cpu, {0, 2}) == Labels{0, 1, 2, 3, 1, 2, 0, 1}));
+    EXPECT((g.sssp(cpu, 0) == Scores{0, 1, 3, 11} && g.all_pairs(cpu)[4] == 6));
+    const auto tree = g.sssp_tree(cpu, 0);
+    EXPECT((tree.path(3) == Labels{0, 1, 2, 3} && tree.path(9).empty() && g.sssp_tree(cpu, 3).path(0).empty()));
+    EXPECT((g.bellman_ford(cpu, 1).distances == Scores{6, 0, 2, 10}));
+    EXPECT((g.connected_components(cpu) == Labels{0, 0, 0, 0}));
+    EXPECT((g.strongly_connected_components(cpu) == Labels{0, 0, 0, 3}));
+
+    PageRankOptions options;
+    options.damping = 0.5;
+    options.personalization = {0, 0, 0, 1};
+    EXPECT(g.pagerank(cpu).ranks.size() == 4 && g.pagerank(cpu).iterations > 0);
+    EXPECT(g.pagerank(cpu, options).ranks[3] > 0.999);
+    options.personalization.pop_back();
+    EXPECT(refused(SPARRING_LENGTH, [&] { g.pagerank(cpu, options); }) == "personalization: 3 elements, expected 4");
+    EXPECT((g.betweenness(cpu) == Scores{1, 2, 3, 0} && g.sampled_betweenness(cpu, 4) == Scores{1, 2, 3, 0}));
+    EXPECT((g.betweenness(cpu, true)[2] == 0.5 && g.dependencies(cpu, {0, 1}) == Scores{0, 2, 3, 0}));
+    EXPECT(g.closeness(cpu)[3] == 3.0 / 29 && g.harmonic(cpu)[3] == 1.0 / 8 + 1.0 / 10 + 1.0 / 11);
+    EXPECT(both.eigenvector(cpu)[2] > 0.5 && g.katz(cpu, 0.01)[3] > 0.5);
+    EXPECT(both.hits(cpu).hubs.size() == 4 && both.hits(cpu).authorities[2] > 0);
+    EXPECT((both.core_numbers(cpu) == Labels{2, 2, 2, 1} && both.clustering(cpu).transitivity == 0.6));
+
+    const auto found = both.leiden(cpu);
+    EXPECT(found.labels.size() == 4 && found.count >= 1);
+    EXPECT(std::abs(both.modularity(cpu, found.labels) - found.modularity) < 1e-12);
+    EXPECT(both.louvain(cpu, 0.5).count <= 2 && both.label_propagation(cpu).labels.size() == 4);
+    EXPECT(both.color(cpu).count == 3 && !both.independent_set(cpu).empty());
+    const auto forest = both.spanning_forest(cpu);
+    EXPECT(forest.weight == 11 && forest.edges.sources.size() == 3 && forest.edges.targets.size() == 3);
+    EXPECT(g.matching(cpu).size == 3 && g.matching(cpu).rows[3] == unreached);
+    EXPECT((both.truss(cpu, 3).targets == Labels{1, 2, 2} && both.truss_numbers(cpu).numbers == Labels{3, 3, 3, 2}));
+    const Graph order(cpu, Matrix::from_csr<double>(2, 2, {0, 0, 1}, {0}, {1}));
+    EXPECT((order.topological_order(cpu) == Labels{1, 0}));
+    EXPECT(refused(SPARRING_ARGUMENT, [&] { g.topological_order(cpu); }).find("cycle") != std::string::npos);
+
+    EXPECT(triangles(cpu, a) == 1 && triangles(cpu, a, SPARRING_TRIANGLES_DIRECT) == 1);
+    EXPECT((triangles_per_vertex(cpu, a) == std::vector<std::uint64_t>{1, 1, 1, 0}));
+    EXPECT(triangles_per_edge(cpu, a).at<std::uint64_t>(2, 0) == 1u);
+    const auto wide = matching(cpu, Matrix::from_csr<double>(1, 3, {0, 2}, {1, 2}, {1, 1}));
+    EXPECT((wide.size == 1 && wide.rows == Labels{1} && wide.columns == Labels{unreached, 0, unreached}));
+    const Graph none(cpu, Matrix(SPARRING_F64, 0, 0));
+    EXPECT(none.closeness(cpu).empty() && none.all_pairs(cpu).empty() && none.truss_numbers(cpu).numbers.empty());
+}
+
 int main(int, char **arguments)
 {
     callables();
@@ -289,6 +349,7 @@ int main(int, char **arguments)
     values();
     operations();
     parts();
+    graphs();
     tensors();
     errors();
     EXPECT(sparring_handles_alive() == 0);
