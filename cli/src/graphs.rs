@@ -1,8 +1,10 @@
 //! Graph algorithms on the graph under a matrix: `sparring bfs FILE --source 0`, `sparring pagerank FILE --top 20`, …
 
+mod all_pairs;
 mod answer;
 mod centrality;
 mod common;
+mod partition;
 mod paths;
 mod structure;
 
@@ -15,6 +17,7 @@ use crate::context::Context;
 use crate::device::Device;
 use crate::failure::Result;
 use crate::formats::SPARSE;
+use crate::memory;
 use crate::output::{ms, seconds, thousands};
 use crate::plot::Picture;
 use crate::timing::timed;
@@ -23,34 +26,49 @@ use common::{Example, Run};
 
 /// Two examples of each of these commands.
 pub(crate) fn examples() -> impl Iterator<Item = &'static (&'static str, [Example; 2])> {
-    paths::EXAMPLES.iter().chain(centrality::EXAMPLES).chain(structure::EXAMPLES)
+    let [pairs, partition] = [all_pairs::EXAMPLES, partition::EXAMPLES];
+    paths::EXAMPLES.iter().chain(pairs).chain(centrality::EXAMPLES).chain(structure::EXAMPLES).chain(partition)
 }
 
 #[derive(Subcommand)]
 pub(crate) enum Algorithm {
     #[command(flatten)]
     Paths(paths::Paths),
+    /// Find the lengths of shortest paths between all pairs of vertices, with the values of the matrix as weights
+    Apsp(all_pairs::AllPairs),
     #[command(flatten)]
     Centrality(centrality::Centrality),
     #[command(flatten)]
     Structure(structure::Structure),
+    /// Compute the modularity of given communities
+    Modularity(partition::Modularity),
 }
 
 impl Algorithm {
     fn run(&self) -> &dyn Run {
         match self {
             Self::Paths(algorithm) => algorithm,
+            Self::Apsp(algorithm) => algorithm,
             Self::Centrality(algorithm) => algorithm,
             Self::Structure(algorithm) => algorithm,
+            Self::Modularity(algorithm) => algorithm,
         }
     }
     /// Where it computes.
     pub(crate) fn device(&self) -> Device {
         self.run().device()
     }
-    /// The file that it reads.
+    /// The file of the graph.
     pub(crate) fn file(&self) -> &str {
         &self.run().common().file
+    }
+    /// The files that it reads.
+    pub(crate) fn files(&self) -> Vec<&str> {
+        [self.file()].into_iter().chain(self.run().other_file()).collect()
+    }
+    /// Whether a result beyond the memory budget is refused.
+    pub(crate) fn keeps_to_budget(&self) -> bool {
+        self.run().keeps_to_budget()
     }
 }
 
@@ -60,14 +78,18 @@ pub(crate) fn run(context: &Context, algorithm: &Algorithm) -> Result {
     let output = Output::new(context, common.output.as_ref(), common.writing, SPARSE)?;
     let picture = common.plot.as_ref().map(|name| Picture::new("plot", name)).transpose()?;
     let (source, read_ms) = context.load(&common.file)?;
-    let a = source.matrix;
+    let (a, read_ms) = (source.matrix, read_ms + algorithm.read_other(context)?);
+    if let bytes @ 1.. = algorithm.result_bytes(a.nrows()) {
+        let format = output.as_ref().map(|output| output.kind.format);
+        memory::allow("the result", answer::bytes_to_write(bytes, format), context.memory_budget)?;
+    }
     context.progress.stage_of("computing", a.nrows(), "vertices");
     let (made, prepare_ms) = timed(|| graph(context, algorithm, &a));
     let (g, found) = made?;
     let ((answer, how), compute_ms) = timed(|| sparring::par::explained(|| algorithm.compute(context, &g)));
     let answer = answer?;
     if let Some(output) = &output {
-        output.save(context, &answer.table(&g)?)?;
+        answer.save(context, output, &g)?;
     }
     if let Some(picture) = picture {
         picture.draw(&answer.curve(&g)?.on(&common.file))?;

@@ -122,7 +122,7 @@ impl Command {
             Self::Semirings | Self::Metrics | Self::Devices | Self::Keys | Self::Completions(_) | Self::Man(_) => {
                 "a list is printed without computing"
             }
-            Self::Graph(_) => "it takes memory in proportion to the graph",
+            Self::Graph(algorithm) if !algorithm.keeps_to_budget() => "it takes memory in proportion to the graph",
             Self::Step(_) => "it takes memory in proportion to the result",
             Self::Convert(_) | Self::Transpose(_) => "it takes memory in proportion to the file",
             Self::Info(arguments) if !arguments.product => "without --product nothing is computed",
@@ -156,7 +156,7 @@ impl Command {
                 let optional = [arguments.b.as_deref(), arguments.mask.as_deref()];
                 [Some(&*arguments.a)].into_iter().chain(optional).flatten().collect()
             }
-            Self::Graph(algorithm) => vec![algorithm.file()],
+            Self::Graph(algorithm) => algorithm.files(),
             Self::Step(step) => step.files(),
             Self::Knn(arguments) => arguments.files.names(),
             Self::Radius(arguments) => arguments.files.names(),
@@ -270,6 +270,7 @@ fn means_something(command: &str, option: &Arg) -> bool {
             "triangles" | "convert" | "transpose" | "semirings" | "metrics" | "devices" | "keys" | "completions"
             | "man",
         ) => false,
+        ("memory_budget", "apsp") => true,
         ("memory_budget", command) => steps::examples().chain(graphs::examples()).all(|(name, _)| *name != command),
         _ => true,
     }

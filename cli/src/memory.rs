@@ -1,6 +1,22 @@
 //! How much memory the process, or a GPU, has held at most.
 
-use sparring::Cuda;
+use sparring::{Cuda, Error};
+
+/// Refuses what needs more than the budget, or without one more than the system has left.
+/// # Errors
+/// [`Error::Budget`], [`Error::OutOfMemory`].
+pub(crate) fn allow(what: &'static str, bytes: u128, budget: Option<u64>) -> sparring::Result<()> {
+    match budget {
+        Some(budget) if bytes > budget.into() => Err(Error::Budget { what, bytes, budget: budget.into() }),
+        None if available().is_some_and(|left| bytes > left.into()) => Err(Error::OutOfMemory { what, bytes }),
+        _ => Ok(()),
+    }
+}
+
+/// Bytes that a process may take without driving others out; `None` where the system does not say.
+fn available() -> Option<u64> {
+    bytes(&std::fs::read_to_string("/proc/meminfo").ok()?, "MemAvailable:")
+}
 
 /// Forgets the peak so far, so that [`peak`] speaks of what follows; whether the system does that.
 pub(crate) fn forget_peak() -> bool {
@@ -57,6 +73,14 @@ mod tests {
         let status = "VmPeak:\t 9 kB\nVmHWM:\t   12 kB\nVmRSS:\t 3 kB\n";
         assert_eq!([bytes(status, "VmHWM:"), bytes(status, "VmRSS:")], [Some(12 << 10), Some(3 << 10)]);
         assert_eq!(bytes("VmPeak:\t 9 kB\n", "VmHWM:"), None);
+    }
+
+    #[test]
+    fn what_is_too_large_is_refused() {
+        assert!(allow("a table", 8, Some(8)).is_ok() && allow("a table", 8, None).is_ok());
+        let said = allow("a table", 9, Some(8)).unwrap_err().to_string();
+        assert_eq!(said, "memory budget: a table needs 9 bytes, the budget is 8 bytes");
+        assert!(available().is_none() || allow("a table", u128::MAX, None).is_err());
     }
 
     #[test]

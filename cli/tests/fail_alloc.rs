@@ -63,6 +63,10 @@ fn every_command_survives_a_refusal() {
     let tensor = program::file("refused.tns", &entries.collect::<String>());
     let small =
         program::file("refused-small.mtx", "%%MatrixMarket matrix coordinate real general\n2 2 2\n1 1 1\n2 2 1\n");
+    let tiny = matrix("refused-tiny.mtx", 120);
+    let labels = (0..6000).map(|v| format!("{}\n", v % 7)).collect::<String>();
+    let column =
+        program::file("refused-column.mtx", &format!("%%MatrixMarket matrix array integer general\n6000 1\n{labels}"));
     let commands: &[&[&str]] = &[
         &["convert", &kinds[0], &outputs[0]],
         &["convert", &kinds[1], &outputs[1], "--labels", &map],
@@ -74,6 +78,9 @@ fn every_command_survives_a_refusal() {
         &["info", &a],
         &["pagerank", &a, "--top", "3", "--plot", &of("ranks.svg"), "-o", &of("ranks.npy")],
         &["betweenness", &a, "--samples", "2"],
+        &["bfs", &a, "--source", "0,7", "-o", &of("levels.csv")],
+        &["apsp", &tiny, "-o", &of("pairs.npz"), "--plot", &of("far.svg")],
+        &["modularity", &a, "--communities", &column, "-o", &of("labels.npy")],
         &["leiden", &a, "--kind", "undirected", "--plot", &of("communities.svg")],
         &["triangles", &a],
         &["mxm", &a, "-o", &made],

@@ -9,13 +9,14 @@ use std::process::Command;
 use program::{json, refused, scratch, text};
 use serde_json::Value;
 
-const COMMANDS: [&str; 53] = [
+const COMMANDS: [&str; 55] = [
     "info",
     "triangles",
     "bfs",
     "sssp",
     "components",
     "scc",
+    "apsp",
     "pagerank",
     "betweenness",
     "closeness",
@@ -32,6 +33,7 @@ const COMMANDS: [&str; 53] = [
     "msf",
     "matching",
     "toposort",
+    "modularity",
     "mxm",
     "kronecker",
     "mxv",
@@ -145,6 +147,8 @@ fn every_help_ends_with_two_examples_that_run() {
         "lengths.npy",
         "parts.mtx",
         "parts.svg",
+        "distances.npy",
+        "eccentricity.svg",
         "ranks.mtx",
         "between.svg",
         "near.npy",
@@ -162,6 +166,7 @@ fn every_help_ends_with_two_examples_that_run() {
         "forest.mtx",
         "pairs.mtx",
         "order.mtx",
+        "groups.npy",
         "a.npz",
         "at.mtx",
         "sparring.bash",
@@ -194,12 +199,15 @@ fn json_has_one_vocabulary() {
     let folder = folder("vocabulary");
     let at = |name: &str| folder.join(name).to_str().unwrap().to_owned();
     let (a, points, x, tensor) = (at("a.mtx"), at("points.csv"), at("x.npy"), at("x.tns"));
-    let (out, graph) = (at("out.mtx"), at("graph.txt"));
+    let (out, graph, labels) = (at("out.mtx"), at("graph.txt"), at("places.mtx"));
     let commands: Vec<Vec<&str>> = vec![
         vec!["info", &a, "--product"],
         vec!["triangles", &graph, "--undirected"],
         vec!["triangles", &graph, "--per", "edge"],
         vec!["bfs", &a, "--source", "0"],
+        vec!["bfs", &a, "--source", "0,2"],
+        vec!["apsp", &a],
+        vec!["modularity", &a, "--communities", &labels],
         vec!["sssp", &a, "--source", "0", "--to", "2"],
         vec!["scc", &a],
         vec!["pagerank", &a, "--top", "2"],

@@ -2,7 +2,8 @@
 
 mod program;
 
-use program::{file, json, refused, sparring, text};
+use program::{failed, file, json, refused, sparring, text};
+use serde_json::json;
 
 /// [1 2; 0 3] with the numbers of the test in the file's name.
 fn small(name: &str) -> String {
@@ -157,4 +158,93 @@ fn matrices_are_put_together() {
     let found = json(&["resize", &a, "--nrows", "5", "--ncols", "1"]);
     assert_eq!((&found["nrows"], &found["ncols"], &found["nnz"]), (&5.into(), &1.into(), &1.into()));
     assert!(refused(&["resize", &a]).contains("--nrows"));
+}
+
+/// The elements of an array of NumPy's in a file, as words of this many bytes.
+fn npy(path: &str, size: usize) -> (String, Vec<u64>) {
+    let bytes = std::fs::read(path).unwrap();
+    let start = 10 + usize::from(u16::from_le_bytes([bytes[8], bytes[9]]));
+    let words = bytes[start..].chunks(size).map(|word| word.iter().rev().fold(0, |x, &byte| x << 8 | u64::from(byte)));
+    (String::from_utf8_lossy(&bytes[10..start]).into_owned(), words.collect())
+}
+
+/// 0 → 1 → 2 → 0, 2 → 3 of weights 1, 2, 4 and 8.
+fn ring(name: &str) -> String {
+    file(name, "%%MatrixMarket matrix coordinate real general\n4 4 4\n1 2 1\n2 3 2\n3 1 4\n3 4 8\n")
+}
+
+#[test]
+fn distances_of_all_pairs_are_written_and_bounded() {
+    let a = ring("steps_apsp.mtx");
+    let found = json(&["apsp", &a]);
+    assert_eq!([&found["reached"], &found["longest"], &found["sum"]], [&json!(9), &json!(11.0), &json!(50.0)]);
+    assert!(text(&["apsp", &a]).starts_with("9 pairs of vertices have a path, at most 11 long, 5.55"));
+    let out = file("steps_apsp.npy", "");
+    json(&["apsp", &a, "-o", &out]);
+    let (header, words) = npy(&out, 8);
+    let row: Vec<f64> = words[4..8].iter().map(|&word| f64::from_bits(word)).collect();
+    assert!(header.contains("'fortran_order': False, 'shape': (4, 4)"), "{header}");
+    assert_eq!((row, f64::from_bits(words[12])), (vec![6.0, 0.0, 2.0, 10.0], f64::INFINITY));
+    assert_eq!(entries(&["apsp", &a])[12..], ["4 4 0"]);
+    // 4 × 4 doubles are 128 bytes; as a sparse matrix they are made once more, with indices.
+    json(&["apsp", &a, "--memory-budget", "128"]);
+    let said = failed(&["apsp", &a, "--memory-budget", "127"], 1);
+    assert_eq!(said, "sparring: memory budget: the result needs 128 bytes, the budget is 127 bytes\n");
+    if cfg!(target_os = "linux") {
+        let head = "%%MatrixMarket matrix coordinate real general";
+        let large = file("steps_apsp_large.mtx", &format!("{head}\n1000000 1000000 1\n1 2 1\n"));
+        let said = failed(&["apsp", &large], 1);
+        assert_eq!(said, "sparring: out of memory: 8000000000000 bytes are needed for the result\n");
+    }
+    assert!(refused(&["sssp", &a, "--source", "0", "--memory-budget", "1G"]).contains("in proportion to the graph"));
+}
+
+#[test]
+fn searches_from_several_sources_are_columns() {
+    let a = ring("steps_sources.mtx");
+    let found = json(&["bfs", &a, "--source", "0,3"]);
+    assert_eq!([&found["sources"], &found["reached"], &found["depth"]], [&json!([0, 3]), &json!(5), &json!(3)]);
+    assert_eq!([&json(&["bfs", &a, "--source", "3"])["source"], &found["source"]], [&json!(3), &json!(null)]);
+    assert!(text(&["bfs", &a, "--source", "0,3"]).starts_with("5 of 2 × 4 vertices reached from 2 sources, at most 3"));
+    assert_eq!(entries(&["bfs", &a, "--source", "0,3"]), ["1 1 0", "2 1 1", "3 1 2", "4 1 3", "4 2 0"]);
+    let out = file("steps_sources.npy", "");
+    json(&["bfs", &a, "--source", "0", "--source", "3", "-o", &out]);
+    let far = u64::from(u32::MAX);
+    let (header, words) = npy(&out, 4);
+    assert!(header.contains("'fortran_order': True, 'shape': (4, 2)"), "{header}");
+    assert_eq!(words, [0, 1, 2, 3, far, far, far, 0]);
+    let table = file("steps_sources.csv", "");
+    json(&["bfs", &a, "--source", "0,3", "-o", &table]);
+    let lines = std::fs::read_to_string(&table).unwrap();
+    assert_eq!(lines, format!("0,{far}\n1,{far}\n2,{far}\n3,0\n"));
+    json(&["bfs", &a, "--source", "3", "-o", &out]);
+    assert_eq!(npy(&out, 4).1, [far, far, far, 0]);
+    json(&["mis", &a, "-o", &out]);
+    assert!(npy(&out, 4).1.iter().all(|&member| member < 2));
+    assert!(refused(&["bfs", &a, "--source", "0,3", "--parents"]).contains("--parents: one source has"));
+    assert!(refused(&["bfs", &a, "--source", "0,4"]).contains("sources: vertex 4 of a graph of 4"));
+    assert!(refused(&["bfs", &a]).contains("--source"));
+}
+
+#[test]
+fn communities_in_a_file_are_judged() {
+    let a = ring("steps_modularity.mtx");
+    let labels = file("steps_labels.csv", "-7\n-7\n-7\n2.5\n");
+    let judged = ["modularity", &a, "--kind", "undirected", "--communities", &labels];
+    let found = json(&[&judged[..], &["--weighted"]].concat());
+    assert!((found["modularity"].as_f64().unwrap() + 128.0 / 900.0).abs() < 1e-12, "{found}");
+    assert_eq!([&found["communities"], &found["largest"]], [&json!(2), &json!(3)]);
+    assert!(text(&judged).starts_with("2 communities of modularity -0.03125"), "{}", text(&judged));
+    assert_eq!(entries(&judged), ["1 1 0", "2 1 0", "3 1 0", "4 1 1"]);
+    let made = file("steps_made.npz", "");
+    let leiden = json(&["leiden", &a, "--kind", "undirected", "--weighted", "-o", &made]);
+    let again = json(&["modularity", &a, "--kind", "undirected", "--weighted", "--communities", &made]);
+    let [left, right] = [leiden, again].map(|found| found["modularity"].as_f64().unwrap());
+    assert!((left - right).abs() < 1e-12, "{left} {right}");
+    let short = file("steps_short.csv", "1\n2\n");
+    let said = refused(&["modularity", &a, "--communities", &short]);
+    assert!(said.contains("--communities: ") && said.contains("2×1, and the graph has 4 vertices"), "{said}");
+    assert!(
+        refused(&["modularity", &a, "--communities", "no-such-file.mtx"]).contains("no-such-file.mtx: No such file")
+    );
 }

@@ -1,14 +1,18 @@
 //! What an algorithm computed, and the table, figure and ranking made of it on request.
 
 use serde_json::Value;
-use sparring::algebra::Num;
+use sparring::algebra::{Num, Slice};
 use sparring::graph::{Graph, UNREACHED};
+use sparring::io::write_npy_array_to;
 use sparring::par::filled;
 use sparring::prelude::Plus;
 use sparring::runtime::Matrix;
 use sparring::{Coo, Csr, Error, Result};
 
+use crate::context::Context;
+use crate::formats::{Format, write_dense};
 use crate::plot::Curve;
+use crate::write::Output;
 
 /// The result of an algorithm.
 pub(crate) struct Answer {
@@ -26,8 +30,14 @@ pub(crate) struct Answer {
 pub(crate) enum Values {
     /// A number for each vertex, [`UNREACHED`] for none.
     Numbers(Vec<u32>),
+    /// 1 for the vertices of a set, 0 for others.
+    Members(Vec<u32>),
     /// A score for each vertex, infinite for none.
     Scores(Vec<f64>),
+    /// Levels from several sources, those of one behind those of another, [`UNREACHED`] for none.
+    Levels(Vec<u32>),
+    /// A distance between each two vertices, row by row, infinite for none.
+    Pairs(Vec<f64>),
     /// Edges with a number each.
     Edges(Vec<(u32, u32)>, Vec<u32>),
     /// Edges of the graph, whose weights are their values.
@@ -47,15 +57,50 @@ pub(crate) enum Figure {
 }
 
 impl Answer {
-    /// The table that `--output` writes: a column with a row for each vertex, or a matrix of edges.
-    pub(super) fn table(&self, g: &Graph) -> Result<Matrix> {
+    /// Writes the table: a column with a row for each vertex, one for each source, a square, or a matrix of edges.
+    pub(super) fn save(&self, context: &Context, output: &Output, g: &Graph) -> Result<()> {
+        let format = output.kind.format;
+        let dense = if is_dense(format) { self.dense(g) } else { None };
+        let Some(((nrows, ncols), by_columns, values)) = dense else { return output.save(context, &self.table(g)?) };
+        if format == Format::Npy {
+            return output.write(context, |out| Ok(write_npy_array_to(out, &[nrows, ncols], by_columns, values)?));
+        }
+        if let (true, Values::Levels(levels)) = (by_columns, &self.values) {
+            let mut rows = filled(levels.len(), UNREACHED, "levels")?;
+            for (j, column) in levels.chunks(nrows.max(1)).enumerate() {
+                rows.iter_mut().skip(j).step_by(ncols).zip(column).for_each(|(to, level)| *to = *level);
+            }
+            return output.write(context, |out| write_dense(out, format, (nrows, ncols), Slice::of(&rows)));
+        }
+        output.write(context, |out| write_dense(out, format, (nrows, ncols), values))
+    }
+    /// All elements of a table of this shape, whether they lie column by column, and what stands for none among them:
+    /// infinity and [`UNREACHED`].
+    fn dense(&self, g: &Graph) -> Option<((usize, usize), bool, Slice<'_>)> {
+        let n = g.vertices();
         if let Some(parents) = &self.parents {
-            return numbers(parents);
+            return Some(((n, 1), false, Slice::of(parents)));
+        }
+        match &self.values {
+            Values::Numbers(values) | Values::Members(values) => Some(((n, 1), false, Slice::of(values))),
+            Values::Scores(scores) => Some(((n, 1), false, Slice::of(scores))),
+            Values::Levels(levels) => Some(((n, levels.len() / n.max(1)), true, Slice::of(levels))),
+            Values::Pairs(distances) => Some(((n, n), false, Slice::of(distances))),
+            Values::Edges(..) | Values::Forest(_) => None,
+        }
+    }
+    /// The same as a sparse matrix, in which what is none is absent.
+    fn table(&self, g: &Graph) -> Result<Matrix> {
+        if let Some(parents) = &self.parents {
+            return Ok(known(parents, 1, 1, |x| *x != UNREACHED)?.into());
         }
         let n = g.vertices();
         Ok(match &self.values {
-            Values::Numbers(values) => return numbers(values),
-            Values::Scores(scores) => column(scores, |x| x.is_finite())?.into(),
+            Values::Numbers(values) => known(values, 1, 1, |x| *x != UNREACHED)?.into(),
+            Values::Members(values) => known(values, 1, 1, |x| *x != 0)?.into(),
+            Values::Scores(scores) => known(scores, 1, 1, |x| x.is_finite())?.into(),
+            Values::Levels(levels) => known(levels, levels.len() / n.max(1), n, |x| *x != UNREACHED)?.into(),
+            Values::Pairs(distances) => known(distances, n, 1, |x| x.is_finite())?.into(),
             Values::Edges(edges, values) => matrix(n, edges, values.clone())?.into(),
             Values::Forest(edges) => matrix(n, edges, weights(g, edges)?)?.into(),
         })
@@ -106,8 +151,13 @@ impl Answer {
 impl Values {
     /// The values as doubles, −∞ for none.
     fn scores(&self) -> Result<Vec<f64>> {
-        let (Self::Numbers(numbers) | Self::Edges(_, numbers)) = self else {
-            let Self::Scores(scores) = self else { return Ok(vec![]) };
+        let (Self::Numbers(numbers) | Self::Members(numbers) | Self::Levels(numbers) | Self::Edges(_, numbers)) = self
+        else {
+            let scores = match self {
+                Self::Scores(scores) => scores,
+                Self::Pairs(distances) => return eccentricities(distances),
+                _ => return Ok(vec![]),
+            };
             let mut known = filled(scores.len(), f64::NEG_INFINITY, "scores")?;
             known.iter_mut().zip(scores).filter(|(_, x)| x.is_finite()).for_each(|(to, x)| *to = *x);
             return Ok(known);
@@ -116,6 +166,16 @@ impl Values {
         known.iter_mut().zip(numbers).filter(|(_, x)| **x != UNREACHED).for_each(|(to, x)| *to = f64::from(*x));
         Ok(known)
     }
+}
+
+/// The length of the longest path from each vertex, of those that there are.
+fn eccentricities(distances: &[f64]) -> Result<Vec<f64>> {
+    let n = distances.len().isqrt();
+    let mut longest = filled(n, 0.0, "eccentricities")?;
+    for (to, row) in longest.iter_mut().zip(distances.chunks(n.max(1))) {
+        *to = row.iter().copied().filter(|d| d.is_finite()).fold(0.0, f64::max);
+    }
+    Ok(longest)
 }
 
 /// Positive values in decreasing order on logarithmic axes.
@@ -142,24 +202,37 @@ pub(super) fn sizes(labels: &[u32]) -> Result<Vec<u64>> {
     Ok(counts)
 }
 
-fn numbers(values: &[u32]) -> Result<Matrix> {
-    Ok(column(values, |x| *x != UNREACHED)?.into())
+/// Whether a file of this format has every element of a matrix.
+fn is_dense(format: Format) -> bool {
+    matches!(format, Format::Npy | Format::Csv)
 }
 
-/// A sparse column of the values for which `is_known` holds.
-fn column<T: Num>(values: &[T], is_known: impl Fn(&T) -> bool) -> Result<Csr<T>> {
-    let n = values.len();
-    let mut row_ptr = filled(n + 1, 0, "row pointers")?;
+/// Bytes of a result of so many, and of what is made of it to be written.
+pub(super) fn bytes_to_write(bytes: u128, format: Option<Format>) -> u128 {
+    // Values once more, and an index for each.
+    if format.is_none_or(|format| format == Format::Npy) { bytes } else { bytes.saturating_mul(3) }
+}
+
+/// A sparse matrix of `ncols` columns of the values for which `is_known` holds. Elements of a row lie one after the
+/// other (`step` 1), or those of a column, a `step` apart.
+fn known<T: Num>(values: &[T], ncols: usize, step: usize, is_known: impl Fn(&T) -> bool) -> Result<Csr<T>> {
+    let nrows = values.len() / ncols.max(1);
+    let count = values.iter().filter(|x| is_known(x)).count();
+    let (mut row_ptr, mut cols) = (filled(nrows + 1, 0, "row pointers")?, filled(count, 0, "column indices")?);
     let mut kept = Vec::new();
-    let bytes = n as u128 * size_of::<T>() as u128;
-    kept.try_reserve_exact(n).map_err(|_| Error::OutOfMemory { what: "a column", bytes })?;
-    for (end, x) in row_ptr[1..].iter_mut().zip(values) {
-        if is_known(x) {
-            kept.push(*x);
+    let bytes = count as u128 * size_of::<T>() as u128;
+    kept.try_reserve_exact(count).map_err(|_| Error::OutOfMemory { what: "a table", bytes })?;
+    for i in 0..nrows {
+        for j in 0..ncols {
+            let x = values[if step == 1 { i * ncols + j } else { i + j * step }];
+            if is_known(&x) {
+                cols[kept.len()] = j as u32;
+                kept.push(x);
+            }
         }
-        *end = kept.len();
+        row_ptr[i + 1] = kept.len();
     }
-    Csr::new(n, 1, row_ptr, filled(kept.len(), 0, "column indices")?, kept)
+    Csr::new(nrows, ncols, row_ptr, cols, kept)
 }
 
 /// Each edge with its value, from its lesser to its larger end.

@@ -6,6 +6,7 @@ use sparring::graph::{Graph, GraphKind};
 use super::answer::Answer;
 use crate::context::Context;
 use crate::device::Device;
+use crate::failure;
 use crate::write::Writing;
 
 /// A line for a shell, and what it does.
@@ -20,7 +21,8 @@ pub(crate) struct Common {
     #[arg(long, value_enum)]
     pub(super) kind: Option<Kind>,
     /// Write the result of each vertex as a column, or edges as a matrix; the format follows the name: .mtx, .npz
-    /// (SciPy), .npy, .csv, .svm, also with .gz; - is standard output
+    /// (SciPy), .npy, .csv, .svm, also with .gz; - is standard output. Where there is no result, .npy and .csv have inf
+    /// or 4294967295, others no entry
     #[arg(short, long, value_name = "FILE")]
     pub(super) output: Option<String>,
     #[command(flatten)]
@@ -80,6 +82,22 @@ pub(crate) trait Run {
     }
     /// Whether edges are read against their direction, which is prepared for then.
     fn reads_incoming(&self) -> bool {
+        false
+    }
+    /// Another file that it reads.
+    fn other_file(&self) -> Option<&str> {
+        None
+    }
+    /// Reads that file; the milliseconds that it takes.
+    fn read_other(&self, _context: &Context) -> failure::Result<f64> {
+        Ok(0.0)
+    }
+    /// Bytes of a result that is larger than the graph of n vertices.
+    fn result_bytes(&self, _n: usize) -> u128 {
+        0
+    }
+    /// Whether a result beyond the memory budget is refused.
+    fn keeps_to_budget(&self) -> bool {
         false
     }
     fn compute(&self, context: &Context, g: &Graph) -> sparring::Result<Answer>;

@@ -1,10 +1,10 @@
 //! Searches, shortest paths and components.
 
 use clap::{Args, Subcommand};
-use serde_json::json;
+use serde_json::{Value, json};
 use sparring::graph::{
-    Graph, ShortestPaths, UNREACHED, bellman_ford, bfs, bfs_tree, connected_components, sssp, sssp_tree,
-    strongly_connected_components,
+    Graph, ShortestPaths, UNREACHED, bellman_ford, bfs, bfs_tree, connected_components, multi_source_bfs, sssp,
+    sssp_tree, strongly_connected_components,
 };
 use sparring::par::filled;
 
@@ -61,10 +61,10 @@ pub(crate) enum Paths {
 pub(crate) struct Bfs {
     #[command(flatten)]
     common: Common,
-    /// Source vertex
-    #[arg(long, value_name = "V")]
-    source: usize,
-    /// Write the parent of each vertex in a breadth-first tree instead of its level
+    /// Source vertex, or several (0,5,7): a search from each, whose levels are a column each
+    #[arg(long, value_name = "V", value_delimiter = ',', required = true)]
+    source: Vec<usize>,
+    /// Write the parent of each vertex in a breadth-first tree instead of its level; of one source
     #[arg(long)]
     parents: bool,
     #[command(flatten)]
@@ -130,6 +130,12 @@ impl Run for Paths {
     fn is_weighted(&self) -> bool {
         matches!(self, Self::Sssp(_))
     }
+    fn result_bytes(&self, n: usize) -> u128 {
+        match self {
+            Self::Bfs(of) if of.source.len() > 1 => (of.source.len() * size_of::<u32>()) as u128 * n as u128,
+            _ => 0,
+        }
+    }
     fn compute(&self, context: &Context, g: &Graph) -> sparring::Result<Answer> {
         match self {
             Self::Bfs(of) => of.search(context, g),
@@ -142,34 +148,69 @@ impl Run for Paths {
 
 impl Bfs {
     fn search(&self, context: &Context, g: &Graph) -> sparring::Result<Answer> {
+        let [source] = self.source[..] else { return self.searches(context, g) };
         let (levels, parents) = if self.parents {
-            let tree = bfs_tree(context, g, self.source)?;
+            let tree = bfs_tree(context, g, source)?;
             (tree.levels, Some(tree.parents))
         } else {
-            (bfs(context, g, self.source)?, None)
+            (bfs(context, g, source)?, None)
         };
-        let depth = levels.iter().filter(|level| **level != UNREACHED).max().copied().unwrap_or(0);
-        let mut frontiers = filled(depth as usize + 1, 0u64, "levels")?;
-        levels.iter().filter(|level| **level != UNREACHED).for_each(|&level| frontiers[level as usize] += 1);
-        let reached = frontiers.iter().sum::<u64>();
-        let sum: u64 = (0..).zip(&frontiers).map(|(level, count)| level * count).sum();
+        let found = Frontiers::of(&levels)?;
         Ok(Answer {
             text: format!(
-                "{} of {} vertices reached from {}, at most {depth} edges away",
-                thousands(reached),
+                "{} of {} vertices reached from {source}, at most {} edges away",
+                thousands(found.reached),
                 thousands(g.vertices()),
-                self.source
+                found.depth
             ),
-            figures: vec![
-                ("source", json!(self.source)),
-                ("reached", json!(reached)),
-                ("depth", json!(depth)),
-                ("sum", json!(sum)),
-            ],
+            figures: found.figures(("source", json!(source))),
             values: Values::Numbers(levels),
             parents,
-            figure: Figure::Levels(frontiers),
+            figure: Figure::Levels(found.counts),
         })
+    }
+    /// Searches from several sources.
+    fn searches(&self, context: &Context, g: &Graph) -> sparring::Result<Answer> {
+        if self.parents {
+            let message = format!("one source has a breadth-first tree, and here are {}", self.source.len());
+            return Err(sparring::Error::Argument { name: "--parents", message });
+        }
+        device::refuse(&[(context.cuda.is_some(), "several sources", "they are searched on the processor")])?;
+        let levels = multi_source_bfs(&context.cpu, g, &self.source)?;
+        let (found, k) = (Frontiers::of(&levels)?, self.source.len());
+        Ok(Answer {
+            text: format!(
+                "{} of {k} × {} vertices reached from {k} sources, at most {} edges away",
+                thousands(found.reached),
+                thousands(g.vertices()),
+                found.depth
+            ),
+            figures: found.figures(("sources", json!(self.source))),
+            values: Values::Levels(levels),
+            parents: None,
+            figure: Figure::Levels(found.counts),
+        })
+    }
+}
+
+/// How many vertices a search, or several, reached at each level.
+struct Frontiers {
+    counts: Vec<u64>,
+    depth: u32,
+    reached: u64,
+}
+
+impl Frontiers {
+    fn of(levels: &[u32]) -> sparring::Result<Self> {
+        let depth = levels.iter().filter(|level| **level != UNREACHED).max().copied().unwrap_or(0);
+        let mut counts = filled(depth as usize + 1, 0u64, "levels")?;
+        levels.iter().filter(|level| **level != UNREACHED).for_each(|&level| counts[level as usize] += 1);
+        let reached = counts.iter().sum();
+        Ok(Self { counts, depth, reached })
+    }
+    fn figures(&self, source: (&'static str, Value)) -> Vec<(&'static str, Value)> {
+        let sum: u64 = (0..).zip(&self.counts).map(|(level, count)| level * count).sum();
+        vec![source, ("reached", json!(self.reached)), ("depth", json!(self.depth)), ("sum", json!(sum))]
     }
 }
 

@@ -4,9 +4,9 @@ use clap::{Args, Subcommand};
 use serde_json::json;
 use sparring::Result;
 use sparring::graph::{
-    Communities, Graph, UNREACHED, bipartite_matching, core_numbers, greedy_coloring, k_truss, label_propagation,
-    leiden, local_clustering, louvain, maximal_independent_set, minimum_spanning_forest, topological_order,
-    transitivity, truss_numbers,
+    Communities, Graph, bipartite_matching, core_numbers, greedy_coloring, k_truss, label_propagation, leiden,
+    local_clustering, louvain, maximal_independent_set, minimum_spanning_forest, topological_order, transitivity,
+    truss_numbers,
 };
 use sparring::par::filled;
 
@@ -239,9 +239,9 @@ impl Run for Structure {
             }
             Self::Mis(_) => {
                 let set = maximal_independent_set(cpu, g)?;
-                let mut members = filled(g.vertices(), UNREACHED, "a set of vertices")?;
+                let mut members = filled(g.vertices(), 0, "a set of vertices")?;
                 set.iter().for_each(|&v| members[v as usize] = 1);
-                Ok(sized(format!("{} vertices", thousands(set.len() as u64)), set.len(), members))
+                Ok(sized(format!("{} vertices", thousands(set.len() as u64)), set.len(), Values::Members(members)))
             }
             Self::Color(_) => {
                 let found = greedy_coloring(cpu, g)?;
@@ -278,20 +278,24 @@ impl Run for Structure {
             }
             Self::Matching(_) => {
                 let found = bipartite_matching(cpu, g.pattern())?;
-                Ok(sized(format!("{} pairs", thousands(found.size as u64)), found.size, found.rows))
+                Ok(sized(format!("{} pairs", thousands(found.size as u64)), found.size, Values::Numbers(found.rows)))
             }
             Self::Toposort(_) => {
                 let order = topological_order(cpu, g)?;
-                Ok(sized(format!("{} vertices in order", thousands(order.len() as u64)), order.len(), order))
+                Ok(sized(
+                    format!("{} vertices in order", thousands(order.len() as u64)),
+                    order.len(),
+                    Values::Numbers(order),
+                ))
             }
         }
     }
 }
 
 /// A result whose size is all there is to say of it.
-fn sized(text: String, size: usize, values: Vec<u32>) -> Answer {
+fn sized(text: String, size: usize, values: Values) -> Answer {
     let figures = vec![("size", json!(size))];
-    Answer { text, figures, values: Values::Numbers(values), parents: None, figure: Figure::Degrees }
+    Answer { text, figures, values, parents: None, figure: Figure::Degrees }
 }
 
 /// A partition of the vertices; `quality` follows the number of its parts.
@@ -308,7 +312,8 @@ fn parts(labels: Vec<u32>, quality: String) -> Result<Answer> {
     })
 }
 
-fn communities(found: Communities) -> Result<Answer> {
+/// Communities and their modularity.
+pub(super) fn communities(found: Communities) -> Result<Answer> {
     let mut answer = parts(found.labels, format!(" of modularity {:.6}", found.modularity))?;
     answer.figures.push(("modularity", json!(found.modularity)));
     Ok(answer)
