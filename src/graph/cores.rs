@@ -80,9 +80,9 @@ pub(super) fn core_degrees(graph: &Pattern, k: u32) -> Result<Vec<u32>> {
     let mut degrees = collected(n, (0..n).map(|v| (ptr[v + 1] - ptr[v]) as u32), "degrees")?;
     // A place for each vertex, and one that is written in vain.
     let (mut stack, mut height) = (filled(n + 1, 0u32, "vertices to remove")?, 0);
-    for v in 0..n {
+    for (v, &degree) in degrees.iter().enumerate() {
         stack[height] = v as u32;
-        height += usize::from(degrees[v] < k);
+        height += usize::from(degree < k);
     }
     while height > 0 {
         height -= 1;

@@ -213,7 +213,7 @@ const ALGORITHMS: &[Algorithm] = &[
     } },
     Algorithm { name: "sssp_by_operations", form: Form::Weighted, run: |on, _, case| {
         let found = shortest_paths(on.cpu, &case.a, case.sources[0] as u32);
-        later(found, |x| reached(x.iter().map(|(_, d)| d)))
+        later(found, |x| reached(x.iter().map(|(_, d)| *d)))
     } },
     Algorithm { name: "betweenness_by_operations", form: Form::Given, run: |on, g, case| {
         let into = if g.kind() == GraphKind::Directed { on.cpu.transpose(&case.a).eval()? } else { case.a.clone() };
