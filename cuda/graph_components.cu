@@ -44,8 +44,11 @@ BOUNDED_KERNEL((256), components_link, const Offset* ptr, const u32* ends, u64 n
     }
   }
 }
-// Grid: a thread a vertex.
+// Paths are not halved here: what a thread writes for another vertex may be no root. Grid: a thread a vertex.
 KERNEL(components_end, u64 n, u32* parents) {
   const u64 v = (u64)blockIdx.x * blockDim.x + threadIdx.x;
-  if (v < n) parents[v] = root(parents, (u32)v);
+  if (v >= n) return;
+  u32 at = now(&parents[v]), above;
+  while (at > (above = now(&parents[at]))) at = above;
+  parents[v] = at;
 }
