@@ -1157,8 +1157,8 @@ struct Matching {
     std::uint64_t size;
 };
 
-/// A graph of vertices 0..n. It does not change; threads may share it. Its algorithms run on a device of the processor,
-/// and mean what sparring.h says of the functions of their names.
+/// A graph of vertices 0..n. It does not change; threads may share it. Each algorithm is given the device that it runs
+/// on; what it computes, and where it can, is said in sparring.h at the function of its name.
 class Graph : public detail::Handle<SparringGraph, sparring_graph_free> {
 public:
     using Handle::Handle;

@@ -8,17 +8,20 @@ mod partition;
 mod paths;
 mod structure;
 
+use std::sync::Arc;
+
 use clap::Subcommand;
 use serde_json::{Map, Value, json};
-use sparring::Csr;
 use sparring::graph::{Graph, GraphKind};
+use sparring::par::filled;
+use sparring::{Csr, Pattern};
 
 use crate::context::Context;
 use crate::device::Device;
 use crate::failure::Result;
 use crate::formats::SPARSE;
 use crate::memory;
-use crate::output::{ms, seconds, thousands};
+use crate::output::{ms, seconds, shape, thousands};
 use crate::plot::Picture;
 use crate::timing::timed;
 use crate::write::Output;
@@ -87,7 +90,11 @@ pub(crate) fn run(context: &Context, algorithm: &Algorithm) -> Result {
     let (made, prepare_ms) = timed(|| graph(context, algorithm, &a));
     let (g, found) = made?;
     let ((answer, how), compute_ms) = timed(|| sparring::par::explained(|| algorithm.compute(context, &g)));
-    let answer = answer?;
+    let mut answer = answer?;
+    let is_square = a.nrows() == a.ncols();
+    if !is_square {
+        answer.values.truncate(a.nrows());
+    }
     if let Some(output) = &output {
         answer.save(context, output, &g)?;
     }
@@ -98,8 +105,9 @@ pub(crate) fn run(context: &Context, algorithm: &Algorithm) -> Result {
     let mut line = Map::new();
     for (key, value) in [
         ("file", json!(common.file)),
-        ("kind", json!(g.kind().to_string())),
-        ("nrows", json!(g.vertices())),
+        ("kind", if is_square { json!(g.kind().to_string()) } else { json!("bipartite") }),
+        ("nrows", json!(a.nrows())),
+        ("ncols", if is_square { Value::Null } else { json!(a.ncols()) }),
         ("edges", json!(g.edges())),
         ("self_loops", json!(g.self_loops())),
         ("weighted", json!(g.is_weighted())),
@@ -112,12 +120,16 @@ pub(crate) fn run(context: &Context, algorithm: &Algorithm) -> Result {
     ] {
         line.insert(key.into(), value);
     }
+    if is_square {
+        line.remove("ncols");
+    }
     line.extend(answer.figures.into_iter().map(|(key, value)| (key.into(), value)));
     if !top.is_empty() {
         line.insert("top".into(), top.iter().map(|(v, x)| json!([v, x])).collect());
     }
     context.result(Value::Object(line), || {
-        let (n, m) = (thousands(g.vertices()), thousands(g.edges()));
+        let n = if is_square { thousands(g.vertices()) } else { shape(a.nrows(), a.ncols()) };
+        let m = thousands(g.edges());
         let (read, prepared, computed) = (seconds(read_ms), seconds(prepare_ms), seconds(compute_ms));
         let weights = if g.is_weighted() { "weighted, " } else { "" };
         let mut text = format!(
@@ -132,6 +144,10 @@ pub(crate) fn run(context: &Context, algorithm: &Algorithm) -> Result {
 /// The graph, and how it was found to be what it is.
 fn graph(context: &Context, algorithm: &dyn Run, a: &Csr<f64>) -> sparring::Result<(Graph, String)> {
     let cpu = &context.cpu;
+    if a.nrows() != a.ncols() && algorithm.common().kind.is_none() && algorithm.takes_rectangles() {
+        let pattern = Arc::new(squared(a.pattern())?);
+        return Ok((Graph::of_pattern(cpu, &pattern, GraphKind::Directed)?, "bipartite".into()));
+    }
     let (kind, found) = match algorithm.common().kind {
         Some(kind) => (kind.into(), GraphKind::from(kind).to_string()),
         None => match GraphKind::of(cpu, a)? {
@@ -145,4 +161,14 @@ fn graph(context: &Context, algorithm: &dyn Run, a: &Csr<f64>) -> sparring::Resu
         g.prepare(context)?;
     }
     Ok((g, found))
+}
+
+/// The pattern with as many empty rows or columns as make it square.
+fn squared(a: &Pattern) -> sparring::Result<Pattern> {
+    let n = a.nrows().max(a.ncols());
+    let mut row_ptr = filled(n + 1, a.nnz(), "row pointers")?;
+    row_ptr[..a.row_ptr().len()].copy_from_slice(a.row_ptr());
+    let mut cols = filled(a.nnz(), 0, "column indices")?;
+    cols.copy_from_slice(a.col_idx());
+    Pattern::new(n, n, row_ptr, cols)
 }

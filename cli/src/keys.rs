@@ -51,7 +51,7 @@ pub(crate) const KEYS: &[(&str, &[(&str, &str)])] = &[
             ("source, sources", "vertex that a search begins at, and those of several searches"),
             (
                 "kind, weighted, self_loops",
-                "of a graph: directed or undirected, whether values are weights, edges (v, v)",
+                "of a graph: directed, undirected or bipartite, whether values are weights, edges (v, v)",
             ),
         ],
     ),

@@ -248,3 +248,22 @@ fn communities_in_a_file_are_judged() {
         refused(&["modularity", &a, "--communities", "no-such-file.mtx"]).contains("no-such-file.mtx: No such file")
     );
 }
+
+#[test]
+fn rows_are_matched_with_columns_of_another_number() {
+    // Row 0 takes columns 0 and 1, row 1 and row 2 column 0 alone.
+    let head = "%%MatrixMarket matrix coordinate pattern general";
+    let tall = file("steps_tall.mtx", &format!("{head}\n3 2 4\n1 1\n1 2\n2 1\n3 1\n"));
+    let found = json(&["matching", &tall]);
+    assert_eq!([&found["nrows"], &found["ncols"], &found["size"]], [&json!(3), &json!(2), &json!(2)]);
+    assert_eq!((&found["kind"], &found["edges"]), (&json!("bipartite"), &json!(4)));
+    assert!(text(&["matching", &tall]).starts_with("2 pairs   bipartite: 3 × 2 vertices, 4 edges   read"));
+    assert_eq!(entries(&["matching", &tall]), ["1 1 1", "2 1 0"]);
+    let wide = file("steps_wide.mtx", &format!("{head}\n2 3 4\n1 1\n2 1\n1 2\n1 3\n"));
+    let out = file("steps_pairs.npy", "");
+    assert_eq!(json(&["matching", &wide, "-o", &out])["size"], 2);
+    assert_eq!(npy(&out, 4).1, [1, 0]);
+    assert!(json(&["matching", &ring("steps_matching.mtx")]).get("ncols").is_none());
+    assert!(refused(&["matching", &wide, "--kind", "directed"]).contains("2×3"));
+    assert!(refused(&["kcore", &wide]).contains("2×3"));
+}

@@ -82,7 +82,7 @@ impl Answer {
             return Some(((n, 1), false, Slice::of(parents)));
         }
         match &self.values {
-            Values::Numbers(values) | Values::Members(values) => Some(((n, 1), false, Slice::of(values))),
+            Values::Numbers(values) | Values::Members(values) => Some(((values.len(), 1), false, Slice::of(values))),
             Values::Scores(scores) => Some(((n, 1), false, Slice::of(scores))),
             Values::Levels(levels) => Some(((n, levels.len() / n.max(1)), true, Slice::of(levels))),
             Values::Pairs(distances) => Some(((n, n), false, Slice::of(distances))),
@@ -149,6 +149,12 @@ impl Answer {
 }
 
 impl Values {
+    /// Keeps the numbers of the first `n` vertices.
+    pub(super) fn truncate(&mut self, n: usize) {
+        if let Self::Numbers(numbers) = self {
+            numbers.truncate(n);
+        }
+    }
     /// The values as doubles, −∞ for none.
     fn scores(&self) -> Result<Vec<f64>> {
         let (Self::Numbers(numbers) | Self::Members(numbers) | Self::Levels(numbers) | Self::Edges(_, numbers)) = self

@@ -84,6 +84,10 @@ pub(crate) trait Run {
     fn reads_incoming(&self) -> bool {
         false
     }
+    /// Whether the matrix may have any shape, its rows and columns being two sets of vertices.
+    fn takes_rectangles(&self) -> bool {
+        false
+    }
     /// Another file that it reads.
     fn other_file(&self) -> Option<&str> {
         None

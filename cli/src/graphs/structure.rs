@@ -123,7 +123,7 @@ pub(crate) enum Structure {
     Cdlp(Cdlp),
     /// Find the minimum spanning forest, with the values of the matrix as weights
     Msf(Plain),
-    /// Find a maximum matching of rows and columns
+    /// Find a maximum matching of the rows and columns of a matrix of any shape
     Matching(Plain),
     /// Sort the vertices of a directed acyclic graph topologically
     Toposort(Plain),
@@ -206,6 +206,9 @@ impl Run for Structure {
             Self::Leiden(of) => of.louvain.weights.weighted,
             _ => matches!(self, Self::Msf(_)),
         }
+    }
+    fn takes_rectangles(&self) -> bool {
+        matches!(self, Self::Matching(_))
     }
     fn compute(&self, context: &Context, g: &Graph) -> Result<Answer> {
         let cpu = &context.cpu;
