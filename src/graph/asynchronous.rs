@@ -13,9 +13,9 @@ use crate::{Cpu, Result};
 /// Labels after vertices, one after the other, have taken the most frequent label of their neighbors, until no vertex
 /// would change or `iterations` passes are over; at first the label of a vertex is its number.
 ///
-/// A vertex keeps its label if that is one of the most frequent, else it takes the least of these. A pass goes through
-/// the vertices that have a neighbor whose label changed. Each change joins more neighbors than it parts, so that the
-/// passes end. Labels spread farther than those of [`label_propagation`](super::label_propagation), whose conventions
+/// A vertex keeps its label if that is one of the most frequent, else it takes the least of these. A further pass goes
+/// through the vertices of which a neighbor changed to another label than theirs, in the order in which that happened.
+/// Each change joins more neighbors than it parts, so that the passes end. Labels spread farther than those of [`label_propagation`](super::label_propagation), whose conventions
 /// for directed edges, weights and self-loops are the same. The order of the vertices is fixed: blocks of 4096 in the
 /// order of their numbers, and in each block every 2531st, around and around. Cost: O(n + m) for the first pass, and
 /// the edges of few vertices for later ones as a rule; O(n) memory. It runs on one thread.

@@ -295,10 +295,15 @@ impl Step<'_> {
     ) {
         let mut modes = [0; CHUNK];
         let modes = &mut modes[..vertices.len()];
-        if self.distinct && class > 0 {
+        if class == 0 {
+            modes.iter_mut().zip(vertices).for_each(|(mode, &v)| *mode = self.labels[v as usize]);
+        } else if self.distinct {
             modes.iter_mut().zip(vertices).for_each(|(mode, &v)| *mode = self.lists.out.of(v as usize)[0]);
+        } else if class == CLASSES - 1 {
+            self.count(vertices, counts, modes);
         } else {
-            dispatch_work(Modes { lists: self.lists, labels: self.labels, vertices, class, counts, modes });
+            let most = 1 << (class - 1);
+            dispatch_work(SortedModes { lists: self.lists, labels: self.labels, vertices, most, modes });
         }
         let (mut others, mut count) = ([0; CHUNK], 0);
         for (&v, &label) in vertices.iter().zip(&*modes) {
@@ -316,66 +321,12 @@ impl Step<'_> {
             }
         }
     }
-}
 
-/// The most frequent labels of the neighbors of vertices of a class.
-struct Modes<'a> {
-    lists: Neighbors<'a>,
-    labels: &'a [u32],
-    vertices: &'a [u32],
-    class: usize,
-    /// Zeros before and after.
-    counts: &'a mut [u32],
-    modes: &'a mut [u32],
-}
-
-impl Work for Modes<'_> {
-    type Out = ();
-    #[inline(always)]
-    fn run(mut self) {
-        match self.class {
-            0 => self.modes.iter_mut().zip(self.vertices).for_each(|(to, &v)| *to = self.labels[v as usize]),
-            class if class < CLASSES - 1 => self.sorted(1 << (class - 1)),
-            _ => self.counted(),
-        }
-    }
-}
-
-impl Modes<'_> {
-    /// Of vertices with at most `most` neighbors, a power of 2: the same exchanges sort the labels of some vertices,
-    /// each in a lane; the longest run decides.
-    #[inline(always)]
-    fn sorted(&mut self, most: usize) {
-        let mut memory = [[0; LANES]; SORTED];
-        let labels = &mut memory[..most];
-        for (to, vertices) in self.modes.chunks_mut(LANES).zip(self.vertices.chunks(LANES)) {
-            // No label, and larger than all.
-            labels.fill([u32::MAX; LANES]);
-            for (lane, &v) in vertices.iter().enumerate() {
-                let [first, second] = self.lists.of(v as usize);
-                labels.iter_mut().zip(first).for_each(|(l, &u)| l[lane] = self.labels[u as usize]);
-                labels.iter_mut().skip(first.len()).zip(second).for_each(|(l, &u)| l[lane] = self.labels[u as usize]);
-            }
-            sort(labels);
-            let (mut best, mut longest, mut run) = (labels[0], [1; LANES], [1; LANES]);
-            for pair in labels.windows(2) {
-                for lane in 0..LANES {
-                    let (before, label) = (pair[0][lane], pair[1][lane]);
-                    run[lane] = if label == before { run[lane] + 1 } else { 1 };
-                    let is_more = run[lane] > longest[lane] && label != u32::MAX;
-                    best[lane] = if is_more { label } else { best[lane] };
-                    longest[lane] = if is_more { run[lane] } else { longest[lane] };
-                }
-            }
-            to.copy_from_slice(&best[..to.len()]);
-        }
-    }
-
-    /// By numbers of each label, unless most neighbors have that of the vertex itself, as in the end they have.
-    #[inline(always)]
-    fn counted(&mut self) {
+    /// The most frequent labels by numbers of each label, which are zeros before and after; unless most neighbors have
+    /// the label of the vertex itself, as in the end they have.
+    fn count(&self, vertices: &[u32], counts: &mut [u32], modes: &mut [u32]) {
         let label = |u: u32| self.labels[u as usize];
-        for (to, &v) in self.modes.iter_mut().zip(self.vertices) {
+        for (to, &v) in modes.iter_mut().zip(vertices) {
             let lists = self.lists.of(v as usize);
             let own = label(v);
             let with_own: usize = lists.iter().map(|l| l.iter().filter(|&&u| label(u) == own).count()).sum();
@@ -386,13 +337,72 @@ impl Modes<'_> {
             let mut best = 0u64;
             for &u in lists.iter().copied().flatten() {
                 let label = label(u);
-                let count = &mut self.counts[label as usize];
+                let count = &mut counts[label as usize];
                 *count += 1;
                 best = best.max(u64::from(*count) << 32 | u64::from(!label));
             }
-            lists.iter().copied().flatten().for_each(|&u| self.counts[label(u) as usize] = 0);
+            lists.iter().copied().flatten().for_each(|&u| counts[label(u) as usize] = 0);
             *to = !(best as u32);
         }
+    }
+}
+
+/// The most frequent labels of the neighbors of vertices with at most `most`, a power of 2, but one or more: the same
+/// exchanges sort the labels of some vertices, each in a lane; the longest run decides.
+struct SortedModes<'a> {
+    lists: Neighbors<'a>,
+    labels: &'a [u32],
+    vertices: &'a [u32],
+    most: usize,
+    modes: &'a mut [u32],
+}
+
+impl Work for SortedModes<'_> {
+    type Out = ();
+    #[inline(always)]
+    fn run(self) {
+        let mut memory = [[0; LANES]; SORTED];
+        let labels = &mut memory[..self.most];
+        for (to, vertices) in self.modes.chunks_mut(LANES).zip(self.vertices.chunks(LANES)) {
+            gather(self.lists, self.labels, vertices, labels);
+            sort(labels);
+            let (mut best, mut longest, mut run) = (labels[0], [1; LANES], [1; LANES]);
+            for pair in labels.windows(2) {
+                for lane in 0..LANES {
+                    let (before, label) = (pair[0][lane], pair[1][lane]);
+                    run[lane] = if label == before { run[lane] + 1 } else { 1 };
+                    // Then it is one more.
+                    let is_more = u32::from(run[lane] > longest[lane] && label != u32::MAX);
+                    longest[lane] += is_more;
+                    best[lane] ^= (best[lane] ^ label) & is_more.wrapping_neg();
+                }
+            }
+            to.copy_from_slice(&best[..to.len()]);
+        }
+    }
+}
+
+/// The labels of the neighbors of each vertex in its lane, and behind them what is no label and larger than all.
+#[inline(always)]
+fn gather(lists: Neighbors<'_>, label: &[u32], vertices: &[u32], labels: &mut [[u32; LANES]]) {
+    let (out, into) = (lists.out, lists.into);
+    labels.fill([u32::MAX; LANES]);
+    let d = out.degree(vertices[0] as usize);
+    if let Ok(vertices) = <[u32; LANES]>::try_from(vertices)
+        && into.is_none()
+        && d == out.degree(vertices[LANES - 1] as usize)
+    {
+        // All have d neighbors, since they are in this order.
+        let starts = vertices.map(|v| out.ptr[v as usize]);
+        for (k, labels) in labels[..d].iter_mut().enumerate() {
+            labels.iter_mut().zip(starts).for_each(|(to, start)| *to = label[out.ends[start + k] as usize]);
+        }
+        return;
+    }
+    for (lane, &v) in vertices.iter().enumerate() {
+        let [first, second] = lists.of(v as usize);
+        labels.iter_mut().zip(first).for_each(|(l, &u)| l[lane] = label[u as usize]);
+        labels.iter_mut().skip(first.len()).zip(second).for_each(|(l, &u)| l[lane] = label[u as usize]);
     }
 }
 

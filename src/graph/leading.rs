@@ -67,10 +67,14 @@ pub(super) fn accelerate(
     }
     let (mut r, mut ar) = (filled(n, 0.0, "residuals")?, filled(n, 0.0, "residuals")?);
     let mut unused = filled(n, 0.0, "residuals")?;
-    let theta = pull.step(op, x, &mut ar, &mut unused, |v, sum, to, _| {
-        *to = sum;
-        sum * x[v]
-    })?;
+    let mut product = |x: &[f64], ax: &mut [f64]| {
+        // x · A x.
+        pull.step(op, x, ax, &mut unused, |v, sum, to, _| {
+            *to = sum;
+            sum * x[v]
+        })
+    };
+    let theta = product(x, &mut ar)?;
     let mut nodes = collected(n, x.iter().zip(&ar).map(|(&x, &ax)| Node { x, ax, p: 0.0, ap: 0.0 }), "vectors")?;
     let mut next = Combination { keep: 1.0, from_x: 0.0, from_r: 0.0, from_p: 0.0, theta };
     let (mut least, mut since) = (f64::INFINITY, 0);
@@ -87,10 +91,7 @@ pub(super) fn accelerate(
             }
             return Ok(k);
         }
-        let r_ar = pull.step(op, &r, &mut ar, &mut unused, |v, sum, to, _| {
-            *to = sum;
-            sum * r[v]
-        })?;
+        let r_ar = product(&r, &mut ar)?;
         next = best(next.theta, sums, r_ar);
     }
     Ok(most)
