@@ -15,10 +15,11 @@ use crate::{Cpu, Result};
 ///
 /// A vertex keeps its label if that is one of the most frequent, else it takes the least of these. A further pass goes
 /// through the vertices of which a neighbor changed to another label than theirs, in the order in which that happened.
-/// Each change joins more neighbors than it parts, so that the passes end. Labels spread farther than those of [`label_propagation`](super::label_propagation), whose conventions
-/// for directed edges, weights and self-loops are the same. The order of the vertices is fixed: blocks of 4096 in the
-/// order of their numbers, and in each block every 2531st, around and around. Cost: O(n + m) for the first pass, and
-/// the edges of few vertices for later ones as a rule; O(n) memory. It runs on one thread.
+/// Each change joins more neighbors than it parts, so that the passes end. Labels spread farther than those of
+/// [`label_propagation`](super::label_propagation), whose conventions for directed edges, weights and self-loops are
+/// the same. The order of the vertices is fixed: blocks of 4096 in the order of their numbers, and in each block every
+/// 2531st, around and around. Cost: O(n + m) for the first pass, and the edges of few vertices for later ones as a
+/// rule; O(n) memory. It runs on one thread.
 /// # Errors
 /// [`Error::OutOfMemory`](crate::Error::OutOfMemory); [`Error::Cancelled`](crate::Error::Cancelled).
 /// # Example
