@@ -1325,12 +1325,15 @@ public:
     }
     /// By Louvain's method.
     Communities louvain(const Device &device, double resolution = 1) const { return communities(device, resolution, 0); }
+    /// All vertices take labels at the same time, as in LDBC Graphalytics.
     LabelPropagation label_propagation(const Device &device, std::uint64_t iterations = 10) const
     {
-        LabelPropagation found{numbers<std::uint32_t>(), 0};
-        check(sparring_graph_label_propagation(device.get(), get(), iterations, found.labels.data(),
-                                               found.labels.size(), &found.iterations));
-        return found;
+        return labels(device, iterations, 0);
+    }
+    /// Vertices take labels one after the other, until none changes.
+    LabelPropagation asynchronous_label_propagation(const Device &device, std::uint64_t iterations = UINT64_MAX) const
+    {
+        return labels(device, iterations, 1);
     }
     /// The modularity of communities that are given, a label for each vertex, below vertices().
     double modularity(const Device &device, Span<std::uint32_t> labels, double resolution = 1) const
@@ -1450,6 +1453,13 @@ private:
         return each<double>([&](double *scores, std::uint64_t capacity) {
             return sparring_graph_closeness(device.get(), get(), harmonic, scores, capacity);
         });
+    }
+    LabelPropagation labels(const Device &device, std::uint64_t iterations, std::uint32_t asynchronous) const
+    {
+        LabelPropagation found{numbers<std::uint32_t>(), 0};
+        check(sparring_graph_label_propagation(device.get(), get(), iterations, asynchronous, found.labels.data(),
+                                               found.labels.size(), &found.iterations));
+        return found;
     }
     Communities communities(const Device &device, double resolution, std::uint64_t iterations) const
     {

@@ -45,7 +45,7 @@ SAME = {"reached": 0, "sum": 1e-6, "squares": 1e-2, "components": 0, "triangles"
 # Larger is better, by so much may a library be behind and still be compared.
 QUALITY = "modularity"
 # Algorithms whose results depend on who draws them.
-FREE = {"mis", "color", "cdlp", "louvain", "leiden"}
+FREE = {"mis", "color", "cdlp", "lpa", "louvain", "leiden"}
 
 
 class Peer(compare.Peer):

@@ -837,14 +837,14 @@ SORTS = {
     "clustering": "undirected", "cdlp": "undirected", "louvain": "undirected", "leiden": "undirected", "mis": "undirected",
     "color": "undirected", "katz": "undirected", "eigenvector": "undirected", "modularity": "undirected", "matching": "bipartite",
     "toposort": "acyclic", "betweenness_all": "given", "harmonic": "given", "closeness": "undirected", "bfs_by_operations": "given",
-    "sssp_by_operations": "weighted", "betweenness_by_operations": "given",
+    "lpa": "undirected", "sssp_by_operations": "weighted", "betweenness_by_operations": "given",
 }
 WAYS = {
     "bfs": ["bfs_push"], "sssp": ["sssp_delta"], "components": ["components_parallel", "components_sampled"],
     "triangles": ["triangles_sorted"], "clustering": ["clustering_turbo"], "msf": ["msf_prim"],
     # Ours are written as a user of the operations would write them.
     "bfs_by_operations": ["bfs", "bfs_push"], "sssp_by_operations": ["sssp", "sssp_delta"],
-    "betweenness_by_operations": ["betweenness"],
+    "betweenness_by_operations": ["betweenness"], "lpa": ["cdlp"],
 }
 
 

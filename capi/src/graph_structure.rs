@@ -1,8 +1,8 @@
 //! Cores, clustering, colors, sets, communities, forests, matchings and orders of graphs.
 
 use sparring::graph::{
-    bipartite_matching, core_numbers, greedy_coloring, k_truss, label_propagation, leiden, local_clustering, louvain,
-    maximal_independent_set, minimum_spanning_forest, topological_order,
+    asynchronous_label_propagation, bipartite_matching, core_numbers, greedy_coloring, k_truss, label_propagation,
+    leiden, local_clustering, louvain, maximal_independent_set, minimum_spanning_forest, topological_order,
 };
 
 use crate::device::SparringDevice;
@@ -104,14 +104,16 @@ pub unsafe extern "C" fn sparring_graph_color(
     })
 }
 
-/// Labels after at most `iterations` synchronous steps, in each of which a vertex takes the most frequent label of its
-/// neighbors, the least of these (CDLP of LDBC Graphalytics, which takes 10 steps): `communities` has room for
-/// `capacity`, `*taken` gets the steps and may be NULL.
+/// Labels after at most `iterations` steps, in each of which a vertex takes the most frequent label of its neighbors, the
+/// least of these: all vertices at the same time (CDLP of LDBC Graphalytics, which takes 10 steps), or if
+/// `asynchronous` is not 0, one after the other, until no label changes (UINT64_MAX steps, say), on the processor.
+/// `communities` has room for `capacity`, `*taken` gets the steps and may be NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_graph_label_propagation(
     device: *const SparringDevice,
     graph: *const SparringGraph,
     iterations: u64,
+    asynchronous: u32,
     communities: *mut u32,
     capacity: u64,
     taken: *mut u64,
@@ -119,7 +121,11 @@ pub unsafe extern "C" fn sparring_graph_label_propagation(
     ffi!({
         let (device, graph) = (handle(device, "device")?, handle(graph, "graph")?);
         ready(&graph.graph, communities, capacity, "communities")?;
-        let found = label_propagation(&device.machine, &graph.graph, size(iterations, "iterations")?)?;
+        let iterations = usize::try_from(iterations).unwrap_or(usize::MAX);
+        let found = match asynchronous {
+            0 => label_propagation(&device.machine, &graph.graph, iterations)?,
+            _ => asynchronous_label_propagation(processor(&device)?, &graph.graph, iterations)?,
+        };
         // SAFETY: by the contract above `communities` has room for `capacity`, and `taken` for a number or is NULL.
         unsafe {
             give(&found.labels, communities, capacity, "communities")?;

@@ -99,7 +99,8 @@ fn a_graph_answers_every_question() {
         let mut colors = 0;
         ok(unsafe { sparring_graph_color(cpu, both, x.as_mut_ptr(), 4, &mut colors) });
         assert_eq!(colors, 3);
-        ok(unsafe { sparring_graph_label_propagation(cpu, both, 10, x.as_mut_ptr(), 4, null_mut()) });
+        ok(unsafe { sparring_graph_label_propagation(cpu, both, 10, 0, x.as_mut_ptr(), 4, null_mut()) });
+        ok(unsafe { sparring_graph_label_propagation(cpu, both, u64::MAX, 1, x.as_mut_ptr(), 4, null_mut()) });
         let (mut from, mut to, mut weight) = ([0u32; 4], [0u32; 4], 0.0);
         ok(unsafe {
             sparring_graph_spanning_forest(cpu, both, from.as_mut_ptr(), to.as_mut_ptr(), 4, &mut count, &mut weight)

@@ -324,6 +324,7 @@ static void graphs()
     EXPECT(found.labels.size() == 4 && found.count >= 1);
     EXPECT(std::abs(both.modularity(cpu, found.labels) - found.modularity) < 1e-12);
     EXPECT(both.louvain(cpu, 0.5).count <= 2 && both.label_propagation(cpu).labels.size() == 4);
+    EXPECT(both.asynchronous_label_propagation(cpu).labels.size() == 4);
     EXPECT(both.color(cpu).count == 3 && !both.independent_set(cpu).empty());
     const auto forest = both.spanning_forest(cpu);
     EXPECT(forest.weight == 11 && forest.edges.sources.size() == 3 && forest.edges.targets.size() == 3);

@@ -3,11 +3,12 @@
 use clap::Args;
 use serde_json::{Map, Value, json};
 use sparring::graph::{
-    Graph, GraphBackend, GraphKind, Iteration, PageRankOptions, Place, TriangleMethod, UNREACHED, betweenness,
-    betweenness_centrality, bfs, bfs_levels, bipartite_matching, closeness_centrality, connected_components,
-    core_numbers, dependencies, eigenvector_centrality, greedy_coloring, harmonic_centrality, hits, k_truss,
-    katz_centrality, label_propagation, leiden, local_clustering, louvain, maximal_independent_set,
-    minimum_spanning_forest, modularity, pagerank, sssp, strongly_connected_components, topological_order, triangles,
+    Graph, GraphBackend, GraphKind, Iteration, PageRankOptions, Place, TriangleMethod, UNREACHED,
+    asynchronous_label_propagation, betweenness, betweenness_centrality, bfs, bfs_levels, bipartite_matching,
+    closeness_centrality, connected_components, core_numbers, dependencies, eigenvector_centrality, greedy_coloring,
+    harmonic_centrality, hits, k_truss, katz_centrality, label_propagation, leiden, local_clustering, louvain,
+    maximal_independent_set, minimum_spanning_forest, modularity, pagerank, sssp, strongly_connected_components,
+    topological_order, triangles,
 };
 use sparring::prelude::Backend;
 use sparring::{Cpu, Csr, Error};
@@ -168,6 +169,10 @@ const ALGORITHMS: &[Algorithm] = &[
     Algorithm { name: "clustering", form: Form::Undirected, run: |on, g, _| later(local_clustering(on.cpu, g), |x| sum(&x)) },
     Algorithm { name: "cdlp", form: Form::Undirected, run: |on, g, _| {
         later(label_propagation(on.place, g, SWEEPS), move |x| communities(on.cpu, g, &x.labels))
+    } },
+    Algorithm { name: "lpa", form: Form::Undirected, run: |on, g, _| {
+        let found = asynchronous_label_propagation(on.cpu, g, usize::MAX);
+        later(found, move |x| communities(on.cpu, g, &x.labels))
     } },
     Algorithm { name: "louvain", form: Form::Undirected, run: |on, g, _| {
         later(louvain(on.cpu, g, 1.0), |x| vec![("modularity", x.modularity), ("communities", x.count as f64)])

@@ -4,9 +4,9 @@ use clap::{Args, Subcommand};
 use serde_json::json;
 use sparring::Result;
 use sparring::graph::{
-    Communities, Graph, bipartite_matching, core_numbers, greedy_coloring, k_truss, label_propagation, leiden,
-    local_clustering, louvain, maximal_independent_set, minimum_spanning_forest, topological_order, transitivity,
-    truss_numbers,
+    Communities, Graph, asynchronous_label_propagation, bipartite_matching, core_numbers, greedy_coloring, k_truss,
+    label_propagation, leiden, local_clustering, louvain, maximal_independent_set, minimum_spanning_forest,
+    topological_order, transitivity, truss_numbers,
 };
 use sparring::par::filled;
 
@@ -14,7 +14,7 @@ use super::answer::{Answer, Figure, Values, sizes};
 use super::centrality::scored;
 use super::common::{Common, Example, Run, Top, Weights};
 use crate::context::Context;
-use crate::device::{Device, Where};
+use crate::device::{self, Device, Where};
 use crate::output::thousands;
 
 pub(super) const EXAMPLES: &[(&str, [Example; 2])] = &[
@@ -119,7 +119,7 @@ pub(crate) enum Structure {
     Mis(Plain),
     /// Color vertices greedily
     Color(Plain),
-    /// Find communities by synchronous label propagation (LDBC Graphalytics CDLP)
+    /// Find communities by label propagation (LDBC Graphalytics CDLP, or asynchronous)
     Cdlp(Cdlp),
     /// Find the minimum spanning forest, with the values of the matrix as weights
     Msf(Plain),
@@ -176,9 +176,12 @@ pub(crate) struct Leiden {
 pub(crate) struct Cdlp {
     #[command(flatten)]
     common: Common,
-    /// Iterations, fewer if the labels are stable
-    #[arg(long, value_name = "N", default_value_t = 10)]
-    iterations: usize,
+    /// Iterations, fewer if the labels are stable [default: 10; until they are stable with --asynchronous]
+    #[arg(long, value_name = "N")]
+    iterations: Option<usize>,
+    /// Let vertices take labels one after the other (Raghavan, Albert, Kumara)
+    #[arg(long)]
+    asynchronous: bool,
     #[command(flatten)]
     place: Where,
 }
@@ -257,7 +260,13 @@ impl Run for Structure {
                 })
             }
             Self::Cdlp(of) => {
-                let found = label_propagation(context, g, of.iterations)?;
+                let found = if of.asynchronous {
+                    let why = "vertices take labels one after the other";
+                    device::refuse(&[(context.cuda.is_some(), "--asynchronous", why)])?;
+                    asynchronous_label_propagation(cpu, g, of.iterations.unwrap_or(usize::MAX))?
+                } else {
+                    label_propagation(context, g, of.iterations.unwrap_or(10))?
+                };
                 let mut answer = parts(found.labels, String::new())?;
                 let end = if found.stable { "stable" } else { "not stable" };
                 answer.text = format!("{} after {} iterations, {end}", answer.text, found.iterations);
