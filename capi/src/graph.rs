@@ -29,8 +29,8 @@ pub enum SparringGraphKind {
 
 use SparringGraphKind::*;
 
-/// A graph of vertices 0..n in the processor's memory. It does not change, but for the transpose of a directed graph and
-/// a copy on a GPU, which it keeps once made; threads of yours may share it.
+/// A graph of vertices 0..n in the processor's memory. It does not change, but for the transpose of a directed graph
+/// and a copy on a GPU, which it keeps once made; threads of yours may share it.
 pub struct SparringGraph {
     pub(crate) graph: Graph,
 }
@@ -144,8 +144,8 @@ pub unsafe extern "C" fn sparring_graph_info(
     })
 }
 
-/// Computes the transpose of a directed graph now, and for a GPU copies the graph there; algorithms would do so when they
-/// first need it, and sparring_graph_bfs on the processor does without a transpose where it is missing.
+/// Computes the transpose of a directed graph now, and for a GPU copies the graph there; algorithms would do so when
+/// they first need it, and sparring_graph_bfs on the processor does without a transpose where it is missing.
 #[unsafe(no_mangle)]
 pub extern "C" fn sparring_graph_prepare(device: *const SparringDevice, graph: *const SparringGraph) -> SparringStatus {
     ffi!({

@@ -104,8 +104,8 @@ pub unsafe extern "C" fn sparring_graph_color(
     })
 }
 
-/// Labels after at most `iterations` steps, in each of which a vertex takes the most frequent label of its neighbors, the
-/// least of these: all vertices at the same time (CDLP of LDBC Graphalytics, which takes 10 steps), or if
+/// Labels after at most `iterations` steps, in each of which a vertex takes the most frequent label of its neighbors,
+/// the least of these: all vertices at the same time (CDLP of LDBC Graphalytics, which takes 10 steps), or if
 /// `asynchronous` is not 0, one after the other, until no label changes (UINT64_MAX steps, say), on the processor.
 /// `communities` has room for `capacity`, `*taken` gets the steps and may be NULL.
 #[unsafe(no_mangle)]

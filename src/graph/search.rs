@@ -28,7 +28,8 @@ pub struct BfsTree {
 /// The least number of edges on a path from `source` to each vertex, or [`UNREACHED`].
 ///
 /// Weights are ignored. Cost: O(n + m) time, O(n) memory. Pull steps read the transpose of a directed graph. They are
-/// used only after [`Graph::prepare`], because a single search does not amortize the transpose; a GPU computes it first.
+/// used only after [`Graph::prepare`], because a single search does not amortize the transpose; a GPU computes it
+/// first.
 /// # Errors
 /// [`Error::Argument`](crate::Error::Argument) if there is no vertex `source`;
 /// [`Error::OutOfMemory`](crate::Error::OutOfMemory); on a GPU [`Error::DeviceMemory`](crate::Error::DeviceMemory),

@@ -1,8 +1,8 @@
 //! Dependencies of vertices on shortest paths: see `cuda/graph_brandes.cu`.
 
+use super::super::jit::{Source, source};
 use super::super::launch::{Shape, args};
-use super::DeviceGraph;
-use super::{Source, THREADS, source};
+use super::device::{DeviceGraph, THREADS};
 use crate::{Error, Result};
 
 pub(super) const SOURCE: Source = source!("graph_brandes.cu");

@@ -1,8 +1,8 @@
 //! Label propagation: see `cuda/graph_labels.cu`.
 
+use super::super::jit::{Source, source};
 use super::super::launch::{Arg, Shape, args};
-use super::DeviceGraph;
-use super::{Source, source};
+use super::device::DeviceGraph;
 use crate::Result;
 
 pub(super) const SOURCE: Source = source!("graph_labels.cu");

@@ -1,9 +1,11 @@
 //! PageRank: y = Aᵀ x as of `mxv`, and `cuda/graph_rank.cu`.
 
+use std::sync::Arc;
+
 use super::super::csr::RawCsr;
+use super::super::jit::{Source, source};
 use super::super::launch::{Arg, Shape, args};
-use super::DeviceGraph;
-use super::{Source, source};
+use super::device::DeviceGraph;
 use crate::Result;
 use crate::algebra::{Plus, PlusTimes, Ring, Second, Slice, Type, printed_ring};
 
@@ -40,9 +42,7 @@ impl DeviceGraph {
         let (a, ring) = match of.weights {
             Some(weights) => (self.incoming_weighted(weights)?, printed_ring(PlusTimes::<f64>::default())),
             None => {
-                self.incoming()?;
-                let pattern = if self.both { Some(&self.outgoing) } else { self.incoming.get() };
-                let pattern = std::sync::Arc::clone(pattern.unwrap_or(&self.outgoing));
+                let pattern = Arc::clone(self.incoming()?);
                 let values = cuda.alloc_raw(Type::Bool, self.nnz(), "values of edges")?;
                 (RawCsr { pattern, values }, printed_ring(Ring(Plus::<f64>::new(), Second::<f64, bool>::default())))
             }
@@ -55,10 +55,7 @@ impl DeviceGraph {
             Some(weights) => {
                 let ones = crate::par::filled(self.n, 1.0, "ones")?;
                 let ones = cuda.put(&ones, "ones")?;
-                let out = RawCsr {
-                    pattern: std::sync::Arc::clone(&self.outgoing),
-                    values: std::sync::Arc::clone(self.weights(weights)?),
-                };
+                let out = RawCsr { pattern: Arc::clone(&self.outgoing), values: Arc::clone(self.weights(weights)?) };
                 cuda.mxv_raw(None, &ring, &out, &ones, None, pulled.raw_mut())?;
                 Some(&*pulled)
             }

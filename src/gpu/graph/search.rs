@@ -1,8 +1,8 @@
 //! Breadth-first search: see `cuda/graph_bfs.cu`.
 
+use super::super::jit::{Source, source};
 use super::super::launch::{Shape, args};
-use super::DeviceGraph;
-use super::{Source, source};
+use super::device::DeviceGraph;
 use crate::Result;
 
 pub(super) const SOURCE: Source = source!("graph_bfs.cu");

@@ -1,8 +1,8 @@
 //! Lengths of shortest paths: see `cuda/graph_sssp.cu`.
 
+use super::super::jit::{Source, source};
 use super::super::launch::{Arg, args};
-use super::DeviceGraph;
-use super::{Source, source};
+use super::device::DeviceGraph;
 use crate::Result;
 use crate::algebra::Slice;
 
