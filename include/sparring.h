@@ -521,8 +521,8 @@ typedef struct SparringDevice SparringDevice;
 /// A contraction that is prepared: made once, run often.
 typedef struct SparringEinsumPlan SparringEinsumPlan;
 
-/// A graph of vertices 0..n in the processor's memory. It does not change, but for the transpose of a directed graph and
-/// a copy on a GPU, which it keeps once made; threads of yours may share it.
+/// A graph of vertices 0..n in the processor's memory. It does not change, but for the transpose of a directed graph
+/// and a copy on a GPU, which it keeps once made; threads of yours may share it.
 typedef struct SparringGraph SparringGraph;
 
 /// Rows prepared for a metric and indexed once, to be asked for neighbours as often as wanted. Threads of yours may
@@ -2079,8 +2079,8 @@ SparringStatus sparring_graph_free(SparringGraph *graph);
 /// What a graph is goes to `*info`.
 SparringStatus sparring_graph_info(const SparringGraph *graph, SparringGraphInfo *info);
 
-/// Computes the transpose of a directed graph now, and for a GPU copies the graph there; algorithms would do so when they
-/// first need it, and sparring_graph_bfs on the processor does without a transpose where it is missing.
+/// Computes the transpose of a directed graph now, and for a GPU copies the graph there; algorithms would do so when
+/// they first need it, and sparring_graph_bfs on the processor does without a transpose where it is missing.
 SparringStatus sparring_graph_prepare(const SparringDevice *device,
                                       const SparringGraph *graph);
 
@@ -2219,8 +2219,8 @@ SparringStatus sparring_graph_color(const SparringDevice *device,
                                     uint64_t capacity,
                                     uint32_t *count);
 
-/// Labels after at most `iterations` steps, in each of which a vertex takes the most frequent label of its neighbors, the
-/// least of these: all vertices at the same time (CDLP of LDBC Graphalytics, which takes 10 steps), or if
+/// Labels after at most `iterations` steps, in each of which a vertex takes the most frequent label of its neighbors,
+/// the least of these: all vertices at the same time (CDLP of LDBC Graphalytics, which takes 10 steps), or if
 /// `asynchronous` is not 0, one after the other, until no label changes (UINT64_MAX steps, say), on the processor.
 /// `communities` has room for `capacity`, `*taken` gets the steps and may be NULL.
 SparringStatus sparring_graph_label_propagation(const SparringDevice *device,
