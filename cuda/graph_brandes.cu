@@ -1,7 +1,7 @@
-// graph_brandes.cu: dependencies on each vertex of shortest paths from many sources (Brandes 2001), a team of blocks for
-// each source at a time. Forward, the vertices of a level add up the numbers of paths of those before them, while the
-// level after is found; backward, they add up (1 + δ) / σ of those behind. Sums go along the lists of vertices, not by
-// atomics, so that they are the same in every run. Set in front: `Offset`.
+// graph_brandes.cu: dependencies on each vertex of shortest paths from many sources (Brandes 2001), a team of blocks
+// for each source at a time. Forward, the vertices of a level add up the numbers of paths of those before them, while
+// the level after is found; backward, they add up (1 + δ) / σ of those behind. Sums go along the lists of vertices, not
+// by atomics, so that they are the same in every run. Set in front: `Offset`.
 //
 // Floor. Each source reads every edge three times, 4 bytes, a level and for those that count a number of paths.
 #include "graph.cuh"

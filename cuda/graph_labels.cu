@@ -1,7 +1,7 @@
 // graph_labels.cu: a synchronous step of label propagation: each vertex takes the most frequent label of its neighbors,
 // the least of the most frequent ones. Vertices are in classes by their number of neighbors: a thread compares up to
-// FEW labels with each other, a warp up to 32; a block counts those of more in a table, in shared memory for up to MANY,
-// else in global memory. Set in front: `Offset`.
+// FEW labels with each other, a warp up to 32; a block counts those of more in a table, in shared memory for up to
+// MANY, else in global memory. Set in front: `Offset`.
 //
 // Floor. 4 bytes an edge and the label of its end (a sector of 32 bytes), from L2 where labels fit in it.
 #include "graph.cuh"

@@ -37,7 +37,7 @@ impl Shape {
     }
 }
 
-/// A function of the driver that starts a kernel: what it is, its grid and its blocks, shared memory, stream, arguments.
+/// A function of the driver that starts a kernel: the kernel, its grid and blocks, shared memory, stream, arguments.
 type Start = unsafe fn(
     sys::CUfunction,
     (u32, u32, u32),

@@ -4,8 +4,7 @@
 use crate::Cuda;
 use crate::{Cpu, Result};
 
-/// What runs graph algorithms: a [`Cpu`], a [`Cuda`](crate::Cuda) and, by name, a
-/// [`Machine`](crate::runtime::Machine).
+/// What runs graph algorithms: a [`Cpu`], a `Cuda` and, by name, a [`Machine`](crate::runtime::Machine).
 ///
 /// A GPU sorts the edges of a directed graph by the vertex that they enter, and keeps its copy of a graph until the
 /// graph is dropped or goes to another GPU. Results are those of the processor, bit for bit but where an algorithm sums
