@@ -74,12 +74,11 @@ impl DeviceGraph {
                 &beyond,
             ],
         )?;
-        // Numbers of paths have served.
+        let total = cuda.alloc::<f64>(n, "dependencies")?;
         program
             .kernel("brandes_total")?
-            .launch(Shape::for_each(n, 256)?, args![n as u64, teams as u32, &sums, &paths])?;
-        let mut of = cuda.get(&paths, "dependencies")?;
-        of.truncate(n);
+            .launch(Shape::for_each(n, 256)?, args![n as u64, teams as u32, &sums, &total])?;
+        let of = cuda.get(&total, "dependencies")?;
         let beyond = cuda.get(&beyond, "numbers of paths")?;
         let left = sources.iter().zip(beyond).filter(|(_, beyond)| *beyond != 0).map(|(&s, _)| s as usize);
         Ok(Dependencies { of, left: left.collect(), at_once: teams })
