@@ -76,17 +76,24 @@ struct Pieces {
   }
 };
 
-// each(u, e) for every edge e of each vertex u in queue[0..count), in any order; all lanes of a warp call it, with
-// an edge or, where they have none, with `false` behind it. A warp takes up to 32 vertices and deals their edges out
-// to its lanes. `begin(u)` comes before. Longer lists go to `pieces`, for `expand_pieces`
-// after the next sync.
-template <class Begin, class Each>
-__device__ inline void expand(const Team& team, const Lists& lists, const u32* queue, u32 count, const Pieces& pieces,
-                              Begin begin, Each each) {
+// each(has, v) for the vertices v in queue[0..count), in any order; all lanes of a warp call it, those that have a
+// vertex with `has`. A warp takes up to 32 of them at a time, fewer if others would have none.
+template <class Each>
+__device__ inline void for_vertices(const Team& team, const u32* queue, u32 count, Each each) {
   const u32 share = count / team.warps(), chunk = share < 1 ? 1 : share > 32 ? 32 : share;
   for (u64 base = (u64)team.warp() * chunk; base < count; base += (u64)team.warps() * chunk) {
     const bool has = lane_id() < chunk && base + lane_id() < count;
-    const u32 u = has ? queue[base + lane_id()] : 0;
+    each(has, has ? queue[base + lane_id()] : 0);
+  }
+}
+
+// each(u, e) for every edge e of each vertex u in queue[0..count), in any order; all lanes of a warp call it, with an edge
+// or, where they have none, with `false` behind it. The edges of the vertices of a warp are dealt out to its lanes;
+// `begin(u)` comes before. Longer lists go to `pieces`, for `expand_rest` or `expand_pieces`.
+template <class Begin, class Each>
+__device__ inline void expand(const Team& team, const Lists& lists, const u32* queue, u32 count, const Pieces& pieces,
+                              Begin begin, Each each) {
+  for_vertices(team, queue, count, [&](bool has, u32 u) {
     const u64 from = has ? lists.from(u) : 0, length = has ? lists.to(u) - from : 0;
     if (has) begin(u);
     __syncwarp();
@@ -105,9 +112,9 @@ __device__ inline void expand(const Team& team, const Lists& lists, const u32* q
       const u32 vertex = __shfl_sync(ALL, u, owner & 31);
       each(vertex, start + (k - before), k < all);
     }
-  }
+  });
 }
-// The same for the pieces that `expand` has left; `count` of them.
+// The same for the pieces that `expand` has left, `count` of them, after a sync.
 template <class Each>
 __device__ inline void expand_pieces(const Team& team, const Lists& lists, const u64* pieces, u32 count, Each each) {
   for (u32 i = team.block; i < count; i += team.blocks) {
@@ -119,6 +126,17 @@ __device__ inline void expand_pieces(const Team& team, const Lists& lists, const
   }
 }
 
+// The same for what `expand` has left, with a sync before and, if there is anything, another after it.
+template <class Each>
+__device__ inline void expand_rest(const Team& team, const Lists& lists, const Pieces& pieces, Each each) {
+  team.sync();
+  const u32 count = now(pieces.count);
+  if (count == 0) return;
+  expand_pieces(team, lists, pieces.items, count, each);
+  team.sync();
+  if (team.thread() == 0) *pieces.count = 0;
+}
+
 // Σ of(e) over the edges e of each vertex v in queue[0..count), to done(v, sum); sums of one shape for each length of
 // a list, so that they are the same in every run. Up to SHORT edges a thread adds up, up to LONG a warp; vertices of
 // more are pushed to `longer`, for `fold_longer` after the next sync.
@@ -126,10 +144,7 @@ constexpr u32 SHORT = 16, LONG = 2048;
 template <class Of, class Done>
 __device__ inline void fold(const Team& team, const Lists& lists, const u32* queue, u32 count, const Queue& longer,
                             Of of, Done done) {
-  const u32 share = count / team.warps(), chunk = share < 1 ? 1 : share > 32 ? 32 : share;
-  for (u64 base = (u64)team.warp() * chunk; base < count; base += (u64)team.warps() * chunk) {
-    const bool has = lane_id() < chunk && base + lane_id() < count;
-    const u32 v = has ? queue[base + lane_id()] : 0;
+  for_vertices(team, queue, count, [&](bool has, u32 v) {
     const u64 from = has ? lists.from(v) : 0, to = has ? lists.to(v) : 0;
     longer.push(to - from > LONG, v);
     if (has && to - from <= SHORT) {
@@ -145,7 +160,7 @@ __device__ inline void fold(const Team& team, const Lists& lists, const u32* que
       sum = warp_sum(sum);
       if (lane_id() == 0) done(vertex, sum);
     }
-  }
+  });
 }
 // The same for the lists that `fold` has left. `room` holds 33 doubles in shared memory.
 template <class Of, class Done>

@@ -108,20 +108,14 @@ BOUNDED_KERNEL((512, 2), graph_bfs, const Offset* out_ptr, const u32* out_ends, 
         if (lane_id() == 0) to[w] = word;
         reached += __popc(word);
       }
-      team.sync();
-      const u32 long_lists = now(&next->pieces);
-      if (long_lists > 0) {
-        expand_pieces(team, in, pieces, long_lists, [&](u32 v, u64 e, bool has) {
-          if (!has || now(&levels[v]) != UNREACHED) return;
-          const u32 u = in.end(e);
-          if ((front[u / 32] >> u % 32 & 1) == 0 || atomicCAS(&levels[v], UNREACHED, level + 1) != UNREACHED) return;
-          atomicOr(&to[v / 32], 1u << v % 32);
-          mine += out.degree(v);
-          atomicAdd(&found, 1u);
-        });
-        team.sync();
-        if (team.thread() == 0) next->pieces = 0;
-      }
+      expand_rest(team, in, longer, [&](u32 v, u64 e, bool has) {
+        if (!has || now(&levels[v]) != UNREACHED) return;
+        const u32 u = in.end(e);
+        if ((front[u / 32] >> u % 32 & 1) == 0 || atomicCAS(&levels[v], UNREACHED, level + 1) != UNREACHED) return;
+        atomicOr(&to[v / 32], 1u << v % 32);
+        mine += out.degree(v);
+        atomicAdd(&found, 1u);
+      });
       if (lane_id() == 0 && reached > 0) atomicAdd(&found, reached);
       ++pulled;
     } else {
@@ -137,13 +131,7 @@ BOUNDED_KERNEL((512, 2), graph_bfs, const Offset* out_ptr, const u32* out_ends, 
         to.push(fresh, v);
       };
       expand(team, out, queue, count, longer, [](u32) {}, each);
-      team.sync();
-      const u32 long_lists = now(&next->pieces);
-      if (long_lists > 0) {
-        expand_pieces(team, out, pieces, long_lists, each);
-        team.sync();
-        if (team.thread() == 0) next->pieces = 0;
-      }
+      expand_rest(team, out, longer, each);
     }
     mine = warp_sum(mine);
     if (lane_id() == 0 && mine > 0) atomicAdd(&edges_found, mine);

@@ -103,14 +103,9 @@ BOUNDED_KERNEL((512, 2), graph_sssp, const Offset* ptr, const u32* ends, const d
       to_near.push(nearer, v);
       to_far.push(farther, v);
     };
-    expand(team, out, queue, count, Pieces{pieces, &next->pieces}, begin, each);
-    team.sync();
-    const u32 long_lists = now(&next->pieces);
-    if (long_lists > 0) {
-      expand_pieces(team, out, pieces, long_lists, each);
-      team.sync();
-      if (team.thread() == 0) next->pieces = 0;
-    }
+    const Pieces longer{pieces, &next->pieces};
+    expand(team, out, queue, count, longer, begin, each);
+    expand_rest(team, out, longer, each);
     team.sync();
     ++round;
   }

@@ -2079,6 +2079,12 @@ SparringStatus sparring_graph_free(SparringGraph *graph);
 /// What a graph is goes to `*info`.
 SparringStatus sparring_graph_info(const SparringGraph *graph, SparringGraphInfo *info);
 
+/// The adjacency matrix of a graph: `*matrix` gets the handle, NULL on failure, of a matrix of SPARRING_F64 with the
+/// weights, or of SPARRING_BOOL if edges have none; of an undirected graph with both directions of each edge. Free it
+/// with sparring_matrix_free.
+SparringStatus sparring_graph_matrix(const SparringGraph *graph,
+                                     SparringMatrix **matrix);
+
 /// Computes the transpose of a directed graph now, and for a GPU copies the graph there; algorithms would do so when
 /// they first need it, and sparring_graph_bfs on the processor does without a transpose where it is missing.
 SparringStatus sparring_graph_prepare(const SparringDevice *device,
@@ -2105,6 +2111,26 @@ SparringStatus sparring_graph_sssp(const SparringDevice *device,
                                    double *distances,
                                    uint32_t *parents,
                                    uint64_t capacity);
+
+/// Breadth-first searches from each of `count` sources, 64 at a time through the graph together: the level of vertex v
+/// in the search from sources[k] goes to levels[k * vertices + v], UINT32_MAX where no path leads. `levels` has room
+/// for `capacity` numbers, `count` times the number of vertices or more; else SPARRING_LENGTH before anything is
+/// computed.
+SparringStatus sparring_graph_multi_source_bfs(const SparringDevice *device,
+                                               const SparringGraph *graph,
+                                               const uint64_t *sources,
+                                               uint64_t count,
+                                               uint32_t *levels,
+                                               uint64_t capacity);
+
+/// The length of a shortest path between each two vertices, by weights if the graph has them: from u to v it goes to
+/// distances[u * vertices + v], infinite where no path leads. For small graphs: `distances` has room for `capacity`
+/// numbers, the square of the number of vertices or more, else SPARRING_LENGTH before anything is computed; as much
+/// memory again is taken meanwhile. Negative weights are SPARRING_ARGUMENT.
+SparringStatus sparring_graph_all_pairs(const SparringDevice *device,
+                                        const SparringGraph *graph,
+                                        double *distances,
+                                        uint64_t capacity);
 
 /// `components` gets for each vertex the least vertex of its connected component, of a directed graph the weak one, or
 /// if `strong` is not 0 the strong one. There is room for `capacity` numbers.
@@ -2284,26 +2310,6 @@ SparringStatus sparring_graph_truss(const SparringDevice *device,
                                     uint64_t capacity,
                                     uint64_t *count);
 
-/// Breadth-first searches from each of `count` sources, 64 at a time through the graph together: the level of vertex v
-/// in the search from sources[k] goes to levels[k * vertices + v], UINT32_MAX where no path leads. `levels` has room
-/// for `capacity` numbers, `count` times the number of vertices or more; else SPARRING_LENGTH before anything is
-/// computed.
-SparringStatus sparring_graph_multi_source_bfs(const SparringDevice *device,
-                                               const SparringGraph *graph,
-                                               const uint64_t *sources,
-                                               uint64_t count,
-                                               uint32_t *levels,
-                                               uint64_t capacity);
-
-/// The length of a shortest path between each two vertices, by weights if the graph has them: from u to v it goes to
-/// distances[u * vertices + v], infinite where no path leads. For small graphs: `distances` has room for `capacity`
-/// numbers, the square of the number of vertices or more, else SPARRING_LENGTH before anything is computed; as much
-/// memory again is taken meanwhile. Negative weights are SPARRING_ARGUMENT.
-SparringStatus sparring_graph_all_pairs(const SparringDevice *device,
-                                        const SparringGraph *graph,
-                                        double *distances,
-                                        uint64_t capacity);
-
 /// The truss number of each edge of the undirected graph under a graph, self-loops left out: the largest k for which
 /// sparring_graph_truss has the edge, 2 or more. `*count` gets the number of edges, no more than sparring_graph_info
 /// has, `sources` and `targets` their ends, the lesser first, in increasing order, `numbers` their truss numbers. Each
@@ -2325,12 +2331,6 @@ SparringStatus sparring_graph_modularity(const SparringDevice *device,
                                          uint64_t count,
                                          double resolution,
                                          double *modularity);
-
-/// The adjacency matrix of a graph: `*matrix` gets the handle, NULL on failure, of a matrix of SPARRING_F64 with the
-/// weights, or of SPARRING_BOOL if edges have none; of an undirected graph with both directions of each edge. Free it
-/// with sparring_matrix_free.
-SparringStatus sparring_graph_matrix(const SparringGraph *graph,
-                                     SparringMatrix **matrix);
 
 /// A maximum matching of the rows and columns of a matrix of any shape, whose entries are what may be matched: `rows`
 /// gets for each row the column that it is matched with, `columns` for each column its row, UINT32_MAX for none.

@@ -44,6 +44,7 @@ fn close(name: &str, found: &[f64], expected: &[f64]) {
 /// Everything that has one answer to the bit.
 fn compare(cuda: &Cuda, cpu: &Cpu, name: &str, g: &Graph) {
     let n = g.vertices();
+    g.prepare(cuda).unwrap();
     assert_eq!(connected_components(cuda, g).unwrap(), connected_components(cpu, g).unwrap(), "{name}: components");
     for iterations in [1, 2, 3, 10] {
         let expected = label_propagation(cpu, g, iterations).unwrap();

@@ -185,6 +185,9 @@ class NetworKit:
         found = self.ran(self.nk.community.PLP(h))
         return lambda: communities(g.undirected(), found.getPartition().getVector())
 
+    # Vertices take labels one after the other.
+    lpa = cdlp
+
     def louvain(self, g, h):
         found = self.ran(self.nk.community.PLM(h, refine=False))
         return lambda: communities(g.undirected(), found.getPartition().getVector())
@@ -306,6 +309,9 @@ class IGraph:
     def cdlp(self, g, h):
         found = h.community_label_propagation()
         return lambda: communities(g.undirected(), found.membership)
+
+    # Vertices take labels one after the other.
+    lpa = cdlp
 
     def louvain(self, g, h):
         found = h.community_multilevel()
@@ -844,7 +850,7 @@ WAYS = {
     "triangles": ["triangles_sorted"], "clustering": ["clustering_turbo"], "msf": ["msf_prim"],
     # Ours are written as a user of the operations would write them.
     "bfs_by_operations": ["bfs", "bfs_push"], "sssp_by_operations": ["sssp", "sssp_delta"],
-    "betweenness_by_operations": ["betweenness"], "lpa": ["cdlp"],
+    "betweenness_by_operations": ["betweenness"],
 }
 
 

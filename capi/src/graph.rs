@@ -1,9 +1,15 @@
 //! Graphs, and algorithms on them.
 
+use std::sync::Arc;
+
+use sparring::algebra::Array;
 use sparring::graph::{
-    self, Graph, GraphKind, Iteration, PageRankOptions, betweenness_centrality, closeness_centrality, dependencies,
-    eigenvector_centrality, harmonic_centrality, katz_centrality, sampled_betweenness,
+    self, Graph, GraphKind, Iteration, PageRankOptions, all_pairs_shortest_paths, betweenness_centrality,
+    closeness_centrality, dependencies, eigenvector_centrality, harmonic_centrality, katz_centrality, multi_source_bfs,
+    sampled_betweenness,
 };
+use sparring::par::filled;
+use sparring::runtime::Matrix;
 use sparring::{Cpu, Error};
 
 use crate::device::SparringDevice;
@@ -106,10 +112,15 @@ pub unsafe extern "C" fn sparring_graph_new(
         ];
         let kind = choice("kind", kind, &kinds)?;
         // A graph for a GPU begins in the processor's memory as well.
-        let cpu = device.machine.typed::<Cpu>();
-        let graph =
-            cpu.map_or_else(|| a.graph(&Cpu::new(), kind, weighted != 0), |cpu| a.graph(cpu, kind, weighted != 0));
-        let graph = graph.map_err(|e| Fail::from(e).naming("a"))?;
+        let beside;
+        let cpu = match device.machine.typed::<Cpu>() {
+            Some(cpu) => cpu,
+            None => {
+                beside = Cpu::new();
+                &beside
+            }
+        };
+        let graph = a.graph(cpu, kind, weighted != 0).map_err(|e| Fail::from(e).naming("a"))?;
         out.give(SparringGraph { graph })
     })
 }
@@ -141,6 +152,32 @@ pub unsafe extern "C" fn sparring_graph_info(
         };
         // SAFETY: by the contract above `info` points to room for what a graph is.
         unsafe { write(info, found, "info") }
+    })
+}
+
+/// The adjacency matrix of a graph: `*matrix` gets the handle, NULL on failure, of a matrix of SPARRING_F64 with the
+/// weights, or of SPARRING_BOOL if edges have none; of an undirected graph with both directions of each edge. Free it
+/// with sparring_matrix_free.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sparring_graph_matrix(
+    graph: *const SparringGraph,
+    matrix: *mut *mut SparringMatrix,
+) -> SparringStatus {
+    ffi!({
+        // SAFETY: by the contract above `matrix` points to room for a handle.
+        let out = unsafe { NewHandle::at(matrix, "matrix")? };
+        let g = &handle(graph, "graph")?.graph;
+        let pattern = Arc::clone(g.pattern());
+        let values = if g.is_weighted() {
+            let mut weights = filled(pattern.nnz(), 0.0, "weights")?;
+            for (v, range) in pattern.row_ptr().windows(2).enumerate() {
+                weights[range[0]..range[1]].copy_from_slice(g.weights(v).unwrap_or_default());
+            }
+            Array::of(weights)
+        } else {
+            Array::of(filled(pattern.nnz(), true, "values")?)
+        };
+        out.give(Matrix::new(pattern, values)?.into())
     })
 }
 
@@ -212,6 +249,63 @@ pub unsafe extern "C" fn sparring_graph_sssp(
             give(&found.distances, distances, capacity, "distances")?;
             output(&found.parents, parents, capacity, "parents")
         }
+    })
+}
+
+/// Checks that there is room for a table of `rows` by `columns`, before anything is computed.
+fn table<T>(rows: usize, columns: usize, to: *const T, capacity: u64, name: &'static str) -> Fallible {
+    let len = rows.checked_mul(columns).ok_or_else(|| Error::IndexOverflow {
+        what: name,
+        needed: rows as u128 * columns as u128,
+        max: usize::MAX as u128,
+    })?;
+    fits(len, capacity, name)?;
+    check_any(to, len, name)
+}
+
+/// Breadth-first searches from each of `count` sources, 64 at a time through the graph together: the level of vertex v
+/// in the search from sources[k] goes to levels[k * vertices + v], UINT32_MAX where no path leads. `levels` has room
+/// for `capacity` numbers, `count` times the number of vertices or more; else SPARRING_LENGTH before anything is
+/// computed.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sparring_graph_multi_source_bfs(
+    device: *const SparringDevice,
+    graph: *const SparringGraph,
+    sources: *const u64,
+    count: u64,
+    levels: *mut u32,
+    capacity: u64,
+) -> SparringStatus {
+    ffi!({
+        let (device, graph) = (handle(device, "device")?, handle(graph, "graph")?);
+        // SAFETY: by the contract above there are `count` sources, and `levels` has room for `capacity` numbers.
+        unsafe {
+            let sources = input(sources, size(count, "count")?, "sources")?;
+            table(sources.len(), graph.graph.vertices(), levels, capacity, "levels")?;
+            let sources = copied(sources, "sources", |s| usize::try_from(s).unwrap_or(usize::MAX))?;
+            give(&multi_source_bfs(processor(&device)?, &graph.graph, &sources)?, levels, capacity, "levels")
+        }
+    })
+}
+
+/// The length of a shortest path between each two vertices, by weights if the graph has them: from u to v it goes to
+/// distances[u * vertices + v], infinite where no path leads. For small graphs: `distances` has room for `capacity`
+/// numbers, the square of the number of vertices or more, else SPARRING_LENGTH before anything is computed; as much
+/// memory again is taken meanwhile. Negative weights are SPARRING_ARGUMENT.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sparring_graph_all_pairs(
+    device: *const SparringDevice,
+    graph: *const SparringGraph,
+    distances: *mut f64,
+    capacity: u64,
+) -> SparringStatus {
+    ffi!({
+        let (device, graph) = (handle(device, "device")?, handle(graph, "graph")?);
+        let n = graph.graph.vertices();
+        table(n, n, distances, capacity, "distances")?;
+        let found = all_pairs_shortest_paths(processor(&device)?, &graph.graph)?;
+        // SAFETY: by the contract above `distances` has room for `capacity` numbers.
+        unsafe { give(&found, distances, capacity, "distances") }
     })
 }
 

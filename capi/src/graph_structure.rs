@@ -1,14 +1,19 @@
-//! Cores, clustering, colors, sets, communities, forests, matchings and orders of graphs.
+//! Cores, trusses, clustering, colors, sets, communities, forests, matchings and orders of graphs.
 
+use sparring::Error;
 use sparring::graph::{
-    asynchronous_label_propagation, bipartite_matching, core_numbers, greedy_coloring, k_truss, label_propagation,
-    leiden, local_clustering, louvain, maximal_independent_set, minimum_spanning_forest, topological_order,
+    Matching, asynchronous_label_propagation, bipartite_matching, core_numbers, greedy_coloring, k_truss,
+    label_propagation, leiden, local_clustering, louvain, maximal_independent_set, minimum_spanning_forest,
+    modularity as modularity_of, topological_order, truss_numbers,
 };
 
 use crate::device::SparringDevice;
 use crate::graph::{SparringGraph, give, processor, ready};
+use crate::guard::Fail;
 use crate::handle::handle;
-use crate::memory::{check_any, fits, output, output_as, size};
+use crate::matrix::SparringMatrix;
+use crate::memory::{check_any, fits, input, output, output_as, size, write};
+use crate::sparse::Sparse;
 use crate::status::SparringStatus;
 
 /// The core number of each vertex, the largest k for which it is in a subgraph of degrees from k on; of a directed
@@ -263,6 +268,103 @@ pub unsafe extern "C" fn sparring_graph_truss(
             }
             output_as(&edges, sources, capacity, "sources", |edge| edge.0)?;
             output_as(&edges, targets, capacity, "targets", |edge| edge.1)
+        }
+    })
+}
+
+/// The truss number of each edge of the undirected graph under a graph, self-loops left out: the largest k for which
+/// sparring_graph_truss has the edge, 2 or more. `*count` gets the number of edges, no more than sparring_graph_info
+/// has, `sources` and `targets` their ends, the lesser first, in increasing order, `numbers` their truss numbers. Each
+/// may be NULL; the arrays have room for `capacity`, and with a `capacity` of 0 only `*count` is wanted.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sparring_graph_truss_numbers(
+    device: *const SparringDevice,
+    graph: *const SparringGraph,
+    sources: *mut u32,
+    targets: *mut u32,
+    numbers: *mut u32,
+    capacity: u64,
+    count: *mut u64,
+) -> SparringStatus {
+    ffi!({
+        let (device, graph) = (handle(device, "device")?, handle(graph, "graph")?);
+        let found = truss_numbers(processor(&device)?, &graph.graph)?;
+        // SAFETY: by the contract above `count` has room for a number, the others for `capacity`, or they are NULL.
+        unsafe {
+            output(&[found.edges.len() as u64], count, 1, "count")?;
+            if capacity == 0 {
+                return Ok(());
+            }
+            output_as(&found.edges, sources, capacity, "sources", |edge| edge.0)?;
+            output_as(&found.edges, targets, capacity, "targets", |edge| edge.1)?;
+            output(&found.numbers, numbers, capacity, "numbers")
+        }
+    })
+}
+
+/// The modularity of communities: `communities` has `count` numbers, one for each vertex, any below the number of
+/// vertices, as sparring_graph_communities and sparring_graph_components give them. `*modularity` gets it; `resolution`
+/// is 1 as a rule. By weights if the graph has them; of a directed graph by its degrees out and in.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sparring_graph_modularity(
+    device: *const SparringDevice,
+    graph: *const SparringGraph,
+    communities: *const u32,
+    count: u64,
+    resolution: f64,
+    modularity: *mut f64,
+) -> SparringStatus {
+    ffi!({
+        let (device, graph) = (handle(device, "device")?, handle(graph, "graph")?);
+        // SAFETY: by the contract above there are `count` communities, and `modularity` points to room for a number.
+        unsafe {
+            let labels = input(communities, size(count, "count")?, "communities")?;
+            check_any(modularity, 1, "modularity")?;
+            let found = modularity_of(processor(&device)?, &graph.graph, labels, resolution).map_err(|e| match e {
+                Error::Length { found, expected, .. } => Error::Length { what: "communities", found, expected },
+                Error::Argument { name: "labels", message } => Error::Argument { name: "communities", message },
+                e => e,
+            })?;
+            write(modularity, found, "modularity")
+        }
+    })
+}
+
+/// A maximum matching of the rows and columns of a matrix of any shape, whose entries are what may be matched: `rows`
+/// gets for each row the column that it is matched with, `columns` for each column its row, UINT32_MAX for none.
+/// `*count` gets the number of pairs, the structural rank. Each may be NULL; `rows` has room for `row_capacity`,
+/// `columns` for `column_capacity`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sparring_matching(
+    device: *const SparringDevice,
+    a: *const SparringMatrix,
+    rows: *mut u32,
+    row_capacity: u64,
+    columns: *mut u32,
+    column_capacity: u64,
+    count: *mut u64,
+) -> SparringStatus {
+    ffi!({
+        let (device, a) = (handle(device, "device")?, handle(a, "a")?.snapshot());
+        let (cpu, (nrows, ncols)) = (processor(&device)?, a.shape());
+        for (to, len, capacity, name) in
+            [(rows, nrows, row_capacity, "rows"), (columns, ncols, column_capacity, "columns")]
+        {
+            if !to.is_null() {
+                fits(len, capacity, name)?;
+            }
+        }
+        let here = a.download()?;
+        let Some(pattern) = here.pattern() else {
+            return Err(Fail::argument("a", format!("it is on {}", here.machine())));
+        };
+        let Matching { rows: of_rows, cols, size } = bipartite_matching(cpu, pattern)?;
+        // SAFETY: by the contract above `rows` and `columns` have room for their capacities, `count` for a number, or
+        // they are NULL.
+        unsafe {
+            output(&of_rows, rows, row_capacity, "rows")?;
+            output(&cols, columns, column_capacity, "columns")?;
+            output(&[size as u64], count, 1, "count")
         }
     })
 }

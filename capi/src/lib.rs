@@ -11,7 +11,7 @@
 //! - [`operation`]: C⟨M⟩ ⊙= T, the one function behind the doors of [`operations`], [`assign`] and [`parts`];
 //! - [`device`], [`explain`], [`matrix`], [`vector`], [`scalar`], [`arrays`], [`foreign`], [`matrix_market`],
 //!   [`files`], [`serialize`], [`semirings`], [`operators`], [`functions`], [`mxm`], [`mxm_with`], [`dense`],
-//!   [`triangles`], [`graph`], [`graph_structure`], [`graph_all`], [`distances`], [`mod@index`], [`tensor`],
+//!   [`triangles`], [`graph`], [`graph_structure`], [`distances`], [`mod@index`], [`tensor`],
 //!   [`mttkrp`], [`cp`], [`einsum`]: the functions.
 
 #![allow(
@@ -33,7 +33,6 @@ pub mod files;
 pub mod foreign;
 pub mod functions;
 pub mod graph;
-pub mod graph_all;
 pub mod graph_structure;
 pub mod handle;
 pub mod index;

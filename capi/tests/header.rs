@@ -5,7 +5,7 @@
 use std::path::Path;
 
 /// The sources with items for C, in the order of the header.
-const SOURCES: [&str; 34] = [
+const SOURCES: [&str; 33] = [
     "status",
     "guard",
     "handle",
@@ -33,7 +33,6 @@ const SOURCES: [&str; 34] = [
     "triangles",
     "graph",
     "graph_structure",
-    "graph_all",
     "distances",
     "index",
     "tensor",

@@ -107,7 +107,6 @@ pub(crate) fn run(context: &Context, algorithm: &Algorithm) -> Result {
         ("file", json!(common.file)),
         ("kind", if is_square { json!(g.kind().to_string()) } else { json!("bipartite") }),
         ("nrows", json!(a.nrows())),
-        ("ncols", if is_square { Value::Null } else { json!(a.ncols()) }),
         ("edges", json!(g.edges())),
         ("self_loops", json!(g.self_loops())),
         ("weighted", json!(g.is_weighted())),
@@ -120,8 +119,8 @@ pub(crate) fn run(context: &Context, algorithm: &Algorithm) -> Result {
     ] {
         line.insert(key.into(), value);
     }
-    if is_square {
-        line.remove("ncols");
+    if !is_square {
+        line.insert("ncols".into(), json!(a.ncols()));
     }
     line.extend(answer.figures.into_iter().map(|(key, value)| (key.into(), value)));
     if !top.is_empty() {

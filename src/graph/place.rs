@@ -9,6 +9,10 @@ use crate::{Cpu, Result};
 /// A GPU sorts the edges of a directed graph by the vertex that they enter, and keeps its copy of a graph until the
 /// graph is dropped or goes to another GPU. Results are those of the processor, bit for bit but where an algorithm sums
 /// doubles: those sums are the same in every run on one GPU.
+/// # Errors
+/// On a GPU every algorithm may also fail with [`Error::DeviceMemory`](crate::Error::DeviceMemory),
+/// [`Error::Budget`](crate::Error::Budget), [`Error::Device`](crate::Error::Device),
+/// [`Error::Compile`](crate::Error::Compile) and [`Error::NoCompiler`](crate::Error::NoCompiler).
 /// # Example
 /// ```no_run
 /// use sparring::graph::{Graph, GraphKind, bfs};

@@ -3,7 +3,6 @@
 use super::*;
 use crate::graph::SparringGraphKind::*;
 use crate::graph::*;
-use crate::graph_all::*;
 use crate::graph_structure::*;
 
 /// 0 → 1 → 2 → 0, 2 → 3 of weights 1, 2, 4 and 8.

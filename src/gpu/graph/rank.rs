@@ -7,7 +7,7 @@ use super::super::jit::{Source, source};
 use super::super::launch::{Arg, Shape, args};
 use super::device::DeviceGraph;
 use crate::Result;
-use crate::algebra::{Plus, PlusTimes, Ring, Second, Slice, Type, printed_ring};
+use crate::algebra::{Plus, PlusTimes, Ring, Second, Slice, Type, printed_monoid, printed_ring};
 
 pub(super) const SOURCE: Source = source!("graph_rank.cu");
 /// Vertices of a block.
@@ -53,16 +53,14 @@ impl DeviceGraph {
         let strengths = match of.weights {
             None => None,
             Some(weights) => {
-                let ones = crate::par::filled(self.n, 1.0, "ones")?;
-                let ones = cuda.put(&ones, "ones")?;
-                let out = RawCsr { pattern: Arc::clone(&self.outgoing), values: Arc::clone(self.weights(weights)?) };
-                cuda.mxv_raw(None, &ring, &out, &ones, None, pulled.raw_mut())?;
-                Some(&*pulled)
+                let values = Arc::clone(self.weights(weights)?);
+                let out = RawCsr { pattern: Arc::clone(&self.outgoing), values };
+                Some(cuda.reduce_rows_raw(&printed_monoid(Plus::<f64>::new()), &out)?)
             }
         };
         program
             .kernel("rank_shares")?
-            .launch(vertices, args![&self.outgoing.row_ptr, strengths, n, number(of.damping), &share])?;
+            .launch(vertices, args![&self.outgoing.row_ptr, strengths.as_deref(), n, number(of.damping), &share])?;
         let jumps = of.jumps.map(|p| cuda.put(p, "personalization")).transpose()?;
         let ranks = cuda.alloc::<f64>(self.n, "ranks")?;
         let passed = cuda.alloc::<f64>(self.n, "what vertices pass on")?;
