@@ -87,9 +87,9 @@ __device__ inline void for_vertices(const Team& team, const u32* queue, u32 coun
   }
 }
 
-// each(u, e) for every edge e of each vertex u in queue[0..count), in any order; all lanes of a warp call it, with an edge
-// or, where they have none, with `false` behind it. The edges of the vertices of a warp are dealt out to its lanes;
-// `begin(u)` comes before. Longer lists go to `pieces`, for `expand_rest` or `expand_pieces`.
+// each(u, e) for every edge e of each vertex u in queue[0..count), in any order; all lanes of a warp call it, with an
+// edge or, where they have none, with `false` behind it. The edges of the vertices of a warp are dealt out to its
+// lanes; `begin(u)` comes before. Longer lists go to `pieces`, for `expand_rest` or `expand_pieces`.
 template <class Begin, class Each>
 __device__ inline void expand(const Team& team, const Lists& lists, const u32* queue, u32 count, const Pieces& pieces,
                               Begin begin, Each each) {
