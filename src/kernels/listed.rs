@@ -7,7 +7,7 @@ use super::{BLOCK, Fold};
 use crate::algebra::words::{from_words, value, values_mut, word};
 use crate::algebra::{At, BinaryOp, Host, Lhs, Monoid, MulOp, Out, Rhs, Semiring, Slice, V, Value, Word};
 use crate::simd::{RowsOf, prefetch, scatter};
-use crate::sparse::EffectiveMask;
+use crate::sparse::{EffectiveMask, Indices, bit};
 use crate::{Csr, Index, Pattern, Result};
 
 /// Rows of A ahead of the current one that are asked for.
@@ -64,12 +64,7 @@ pub(crate) struct VectorProducts<'a, R: Semiring, I: Index> {
 
 impl<R: Semiring, I: Index> VectorProducts<'_, R, I> {
     #[inline(always)]
-    fn append_where(
-        &self,
-        of_x: Range<usize>,
-        list: &mut Vec<(I, <Out<R> as Value>::Word)>,
-        allows: impl Fn(usize) -> bool,
-    ) {
+    fn append_all(&self, of_x: Range<usize>, list: &mut Vec<(I, <Out<R> as Value>::Word)>) {
         let mul = self.ring.mul();
         let a = RowsOf::new(self.a.pattern(), self.a.values());
         for p in of_x {
@@ -78,14 +73,25 @@ impl<R: Semiring, I: Index> VectorProducts<'_, R, I> {
             }
             let (k, x) = (self.x.0[p].get(), self.x.1[p]);
             let (js, values) = a.row(k);
-            for (&j, &value) in js.iter().zip(values) {
-                if allows(j.get()) {
-                    let at = At { i: V(0), k: V(k as u64), j: V(j.get() as u64) };
-                    list.push((j, word(mul.mul::<Host>(V(x), V(value), at).0)));
-                }
-            }
+            list.extend(js.iter().zip(values).map(|(&j, &value)| {
+                let at = At { i: V(0), k: V(k as u64), j: V(j.get() as u64) };
+                (j, word(mul.mul::<Host>(V(x), V(value), at).0))
+            }));
         }
     }
+}
+
+/// Keeps those from `start` on that the mask allows. No branch is to be guessed: of the neighbors of a frontier about
+/// half have been reached.
+#[inline(always)]
+fn keep_allowed<W: Copy, I: Index>(list: &mut Vec<(I, W)>, start: usize, allows: impl Fn(usize) -> bool) {
+    let mut kept = start;
+    for p in start..list.len() {
+        let product = list[p];
+        list[kept] = product;
+        kept += usize::from(allows(product.0.get()));
+    }
+    list.truncate(kept);
 }
 
 // SAFETY: the type is `Out<R>`: identity and products are of it, and ⊕ of values of it.
@@ -94,9 +100,14 @@ unsafe impl<R: Semiring, I: Index> Listed<<Out<R> as Value>::Word, I> for Vector
         word(<R::Add as Monoid>::IDENTITY)
     }
     fn append(&self, of_x: Range<usize>, list: &mut Vec<(I, <Out<R> as Value>::Word)>) {
-        match self.mask {
-            None => self.append_where(of_x, list, |_| true),
-            Some(mask) => self.append_where(of_x, list, |j| mask.allows(j)),
+        let start = list.len();
+        self.append_all(of_x, list);
+        if let Some(mask) = self.mask {
+            match mask.indices {
+                // Apart, so that the loop knows what it asks.
+                Indices::Bitmap(words) => keep_allowed(list, start, |j| bit(words, j) != mask.complement),
+                _ => keep_allowed(list, start, |j| mask.allows(j)),
+            }
         }
     }
     fn fold(

@@ -29,7 +29,7 @@ impl Direction {
     /// weighs, in units of its own.
     const ROW: f64 = 1.0;
     const LOOKED: f64 = 1.0;
-    const PUT: f64 = 4.0;
+    const PUT: f64 = 2.0;
 
     /// The choice for rows that are alike and no mask, the fold of a row ending nowhere: A has so many rows and entries,
     /// x so many places and entries.

@@ -37,6 +37,7 @@ mod kronecker;
 mod mxd;
 mod mxv;
 mod mxv_entries;
+mod ranked;
 mod reduce;
 mod restrict;
 mod select;

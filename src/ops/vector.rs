@@ -203,22 +203,28 @@ pub(crate) fn ewise_mult<O: BinaryOp, I: Index>(
     b: &Vector<O::B, I>,
 ) -> Result<Vector<O::Out, I>> {
     check("ewise_mult", a, b)?;
-    let (a, b) = (&a.settled()?, &b.settled()?);
     let f = |x, y| op.apply::<Host>(V(x), V(y)).0;
-    let (x, y) = match (a.view(), b.view()) {
-        (View::List(ia, xa), View::List(ib, xb)) => {
-            return merge(a.len(), (ia, xa), (ib, xb), |meet| match meet {
-                Meet::Both(x, y) => Some(f(x, y)),
-                _ => None,
-            });
-        }
-        // A list asks the other vector for its places.
-        (View::List(ia, xa), _) => return listed(a.len(), (ia, xa), |i, x| b.get(i).map(|&y| f(x, y))),
-        (_, View::List(ib, xb)) => return listed(a.len(), (ib, xb), |i, y| a.get(i).map(|&x| f(x, y))),
-        _ => match (dense(a), dense(b)) {
-            (Some(x), Some(y)) if !a.is_empty() => (x, y),
-            _ => return Vector::empty(a.len()),
-        },
+    // A list asks a vector of another form for its places.
+    let asked = |a: &Vector<O::A, I>, b: &Vector<O::B, I>| match (a.view(), b.view()) {
+        (View::List(ia, xa), View::List(ib, xb)) => Some(merge(a.len(), (ia, xa), (ib, xb), |meet| match meet {
+            Meet::Both(x, y) => Some(f(x, y)),
+            _ => None,
+        })),
+        (View::List(ia, xa), _) => Some(listed(a.len(), (ia, xa), |i, x| b.get(i).map(|&y| f(x, y)))),
+        (_, View::List(ib, xb)) => Some(listed(a.len(), (ib, xb), |i, y| a.get(i).map(|&x| f(x, y)))),
+        _ => None,
+    };
+    if let Some(made) = asked(a, b) {
+        return made;
+    }
+    // A bitmap of few entries is a list first.
+    let (a, b) = (&a.settled()?, &b.settled()?);
+    if let Some(made) = asked(a, b) {
+        return made;
+    }
+    let (x, y) = match (dense(a), dense(b)) {
+        (Some(x), Some(y)) if !a.is_empty() => (x, y),
+        _ => return Vector::empty(a.len()),
     };
     let bits = both(a.len(), x.bits, y.bits)?;
     make(threads, "ewise_mult", a.len(), bits, f(x.values[0], y.values[0]), &|block, c| {

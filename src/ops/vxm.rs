@@ -2,6 +2,7 @@
 //!
 //! | way | |
 //! | --- | --- |
+//! | ranked | products are listed, their columns marked by bits, and folded at the ranks of their columns |
 //! | sorted | products are listed, sorted by column, and folded |
 //! | direct | products are folded into a dense accumulator of the length of y |
 //! | by columns | each thread folds the products of a range of columns into a dense accumulator of its own |
@@ -16,11 +17,12 @@ use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
 use super::blocks::{blocks, room};
+use super::ranked;
 use crate::algebra::{Array, Lhs, Out, Rhs, Semiring, Slice, Word};
 use crate::kernels::{CACHED, CompiledRing, Listed, Operand, Part, Sums, VectorProducts, sums, sums_by_formula};
 use crate::par::{Fresh, Threads, append_blocks, collected, filled, note, reserved};
 use crate::simd::{RowsOf, within};
-use crate::sparse::{Bitmap, EffectiveMask, Indices, MaskSpec, VectorPattern};
+use crate::sparse::{Bitmap, EffectiveMask, Indices, MaskSpec, VectorPattern, ones};
 use crate::{Csr, Error, Index, Pattern, Result};
 
 /// Products that a dense accumulator takes at a time, so that they stay in the first-level cache.
@@ -36,9 +38,10 @@ const RANGES: usize = 512;
 /// an entry where there is such a k, and where the mask lets it through.
 ///
 /// Shapes: `x` k, `a` k×n, result n. ⊗ that looks at its place sees (0, k, j). Cost: with f the entries of the rows of
-/// A that x names, O(nnz(x) + f log f) time while f is small (below n/1024), O(nnz(x) + f + n/64) else; O(nnz(x) + f)
-/// memory, and O(n) where n is below 2¹⁷ and f above n/16 or n at most 2²⁰ a thread and f above n/8. Given is a vector
-/// of `len` places with values `xs` at `ks`; the result is columns and sums.
+/// A that x names, O(nnz(x) + f) time while f is below 2¹⁶ and n at most 2²⁶, O(nnz(x) + f log f) for very few of very
+/// many columns, O(nnz(x) + f + n/64) else; O(nnz(x) + f) memory, and O(n) where n is below 2¹⁷ and f above n/16 or n
+/// at most 2²⁰ a thread and f above n/8. Given is a vector of `len` places with values `xs` at `ks`; the result is
+/// columns and sums.
 /// # Errors
 /// [`Error::Shape`]; [`Error::Length`] if the mask is not of n places; [`Error::OutOfMemory`], [`Error::Cancelled`].
 pub(crate) fn vxm_list<R: Semiring, I: Index>(
@@ -131,28 +134,38 @@ impl<I: Index> Sums<I> for Product<'_, I> {
         let blocks = blocks(entries, &|p| before[p])?;
         let list = List { threads, before, blocks: &blocks, flops, products };
         let workers = threads.count().min(blocks.len());
-        if a.is_sorted() && suits_columns(flops, n, entries, workers) {
+        let is_short = blocks.len() <= 1 && suits_ranks(flops, n);
+        if !is_short && a.is_sorted() && suits_columns(flops, n, entries, workers) {
             note(|| format!("  {flops} products into {n} columns: by columns, a range for each of {workers} threads"));
             return self.by_columns(products, workers);
         }
-        let way = choose(flops, n, workers);
+        let way = if is_short { Way::Ranked } else { choose(flops, n, workers) };
         note(|| {
             format!(
                 "  {flops} products into {n} columns: {}",
                 match way {
-                    Way::Sorted => "listed, sorted and folded, as they are few",
+                    Way::Ranked => "listed, and folded at the ranks of their columns, as they are few",
+                    Way::Sorted => "listed, sorted and folded, as they are very few",
                     Way::Direct => "into a dense accumulator, as the columns are few",
                     Way::Grouped => "grouped by ranges of columns, each gathered in a window",
                 }
             )
         });
         let sums = match way {
+            Way::Ranked => return ranked::sums(products, entries, flops, n),
             Way::Sorted => list.sorted(),
             Way::Direct => list.direct(n),
             Way::Grouped => list.grouped(n),
         }?;
         unzip(threads, &sums)
     }
+}
+
+/// Whether `flops` products of one block of x go to the ranks of their columns: to sort them takes as long as to look
+/// at a bit for 4096 columns if they are fewer than one in 2¹⁴; an accumulator of all columns is as fast from one in 2
+/// on.
+fn suits_ranks(flops: usize, n: usize) -> bool {
+    n <= ranked::COLUMNS && flops >= n >> 14 && flops <= n / 2
 }
 
 /// Columns that one thread's accumulator has at most: of doubles, 8 MiB.
@@ -165,11 +178,11 @@ fn suits_columns(flops: usize, n: usize, entries: usize, workers: usize) -> bool
     flops >= n / 8 && n / workers.max(1) <= COLUMNS && workers * entries <= 2 * flops
 }
 
-/// A range of columns: their sums, a byte for each that is present, and how many those are.
+/// A range of columns that begins at a multiple of 64: their sums, a bit for each that has one, and how many have.
 struct Gathered<W> {
     cols: Range<usize>,
     window: Vec<W>,
-    present: Vec<u8>,
+    bits: Vec<u64>,
     count: usize,
 }
 
@@ -177,7 +190,7 @@ impl<I: Index> Product<'_, I> {
     /// Columns of y and their sums, `parts` ranges of columns side by side.
     fn by_columns<W: Word>(&self, products: &dyn Listed<W, I>, parts: usize) -> Result<(Vec<I>, Vec<W>)> {
         let (n, parts) = (self.a.ncols(), parts.max(1));
-        let start = |r: usize| (n as u128 * r as u128 / parts as u128) as usize;
+        let start = |r: usize| if r == parts { n } else { (n as u128 * r as u128 / parts as u128) as usize / 64 * 64 };
         let found = Mutex::new(reserved(parts, SUMS)?);
         let work = |(): &mut (), r| {
             let gathered = self.gather(products, start(r)..start(r + 1))?;
@@ -186,7 +199,7 @@ impl<I: Index> Product<'_, I> {
         };
         self.threads.for_each_of("vxm: sums", parts, || Ok(()), work)?;
         let mut found = found.into_inner().unwrap_or_else(PoisonError::into_inner);
-        found.sort_unstable_by_key(|g| g.cols.start);
+        found.sort_unstable_by_key(|g| (g.cols.start, g.cols.end));
         let starts: Vec<usize> = collected(
             parts + 1,
             std::iter::once(0).chain(found.iter().scan(0, |sum, g| {
@@ -203,12 +216,12 @@ impl<I: Index> Product<'_, I> {
             |r| starts[r],
             || Ok(()),
             |(), r, indices, values| {
-                let Gathered { cols, window, present, .. } = &found[r];
+                let Gathered { cols, window, bits, .. } = &found[r];
                 let mask = window.len() - 1;
                 let (indices, values) =
                     (indices.take(found[r].count, I::default()), values.take(found[r].count, products.identity()));
-                let there = cols.clone().filter(|j| present[j & mask] != 0);
-                for ((index, value), j) in indices.iter_mut().zip(values).zip(there) {
+                for ((index, value), b) in indices.iter_mut().zip(values).zip(ones(bits)) {
+                    let j = cols.start + b;
                     (*index, *value) = (I::cast(j), window[j & mask]);
                 }
                 Ok(())
@@ -219,7 +232,7 @@ impl<I: Index> Product<'_, I> {
     /// The sums of the columns `cols`.
     fn gather<W: Word>(&self, products: &dyn Listed<W, I>, cols: Range<usize>) -> Result<Gathered<W>> {
         const ROWS: usize = 64;
-        let width = cols.len().max(1).next_power_of_two();
+        let width = cols.len().next_power_of_two().max(64);
         let mut window = filled(width, products.identity(), "a dense accumulator")?;
         let mut present = filled(width, 0u8, "a dense accumulator")?;
         let row_ptr = self.a.row_ptr();
@@ -247,17 +260,43 @@ impl<I: Index> Product<'_, I> {
             }
             products.add(&parts[..len], &mut window);
         }
-        if let Some(mask) = self.mask {
-            cols.clone().filter(|&j| !mask.allows(j)).for_each(|j| present[j & (width - 1)] = 0);
-        }
-        let count = present.iter().map(|&b| usize::from(b)).sum();
-        Ok(Gathered { cols, window, present, count })
+        let words = cols.clone().step_by(64).map(|first| {
+            let at = first & (width - 1);
+            self.allowed(word_of(&present[at..at + 64]), first)
+        });
+        let bits = collected(cols.len().div_ceil(64), words, "a bitmap")?;
+        let count = bits.iter().map(|word| word.count_ones() as usize).sum();
+        Ok(Gathered { cols, window, bits, count })
     }
+
+    /// Those of 64 columns from `first` on, a multiple of 64, that the mask allows.
+    #[inline(always)]
+    fn allowed(&self, word: u64, first: usize) -> u64 {
+        let Some(EffectiveMask { indices, complement }) = self.mask else { return word };
+        let has = match indices {
+            _ if word == 0 => return 0,
+            Indices::Bitmap(words) => words[first / 64],
+            Indices::All => !0,
+            Indices::List(_) => ones(&[word]).filter(|b| indices.contains(first + b)).fold(0, |has, b| has | 1 << b),
+        };
+        word & if complement { !has } else { has }
+    }
+}
+
+/// A bit for each of 64 bytes, which are 0 or 1.
+#[inline(always)]
+fn word_of(bytes: &[u8]) -> u64 {
+    bytes.chunks_exact(8).enumerate().fold(0, |word, (c, bytes)| {
+        let eight = bytes.iter().rev().fold(0u64, |eight, &b| eight << 8 | u64::from(b));
+        // The byte of weight 2^8i goes to bit 56 + i.
+        word | (eight.wrapping_mul(0x0102_0408_1020_4080) >> 56) << (8 * c)
+    })
 }
 
 /// How products become sums.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Way {
+    Ranked,
     Sorted,
     Direct,
     Grouped,
@@ -486,10 +525,11 @@ mod tests {
         assert_eq!(choose(524_274, 100_000, 4), Way::Direct);
         assert_eq!(choose(524_274, 100_000, 5), Way::Grouped);
         assert_eq!(choose(511, 100_000, 1), Way::Sorted);
-        assert_eq!(choose(512, 100_000, 1), Way::Grouped);
         assert_eq!(choose(524_288, 1_000_000, 1), Way::Grouped);
         assert_eq!(choose(8192, 10_000_000, 1), Way::Sorted);
-        assert_eq!(choose(0, 0, 1), Way::Direct);
+        assert!(suits_ranks(610, 10_000_000) && !suits_ranks(609, 10_000_000));
+        assert!(suits_ranks(5000, 10_000) && !suits_ranks(5001, 10_000));
+        assert!(suits_ranks(60_000, ranked::COLUMNS) && !suits_ranks(60_000, ranked::COLUMNS + 1));
         assert!(suits_columns(1000, 8000, 2000, 1) && !suits_columns(999, 8000, 1000, 1));
         assert!(suits_columns(1 << 22, 2 << 20, 1 << 18, 2) && !suits_columns(1 << 22, (2 << 20) + 2, 1 << 18, 2));
         assert!(suits_columns(8000, 8000, 1000, 16) && !suits_columns(8000, 8000, 1001, 16));
@@ -533,6 +573,8 @@ mod tests {
                     let want = bits(list.sorted().unwrap());
                     assert_eq!(bits(list.grouped(n).unwrap()), want);
                     assert_eq!(bits(list.direct(n).unwrap()), want);
+                    let (columns, values) = ranked::sums(&products, rows, a.nnz(), n).unwrap();
+                    assert_eq!(bits(columns.into_iter().zip(values).collect()), want);
                     let list = VectorPattern::<u32>::new(n, (0..n as u32).step_by(3).collect()).unwrap();
                     let bitmap = VectorPattern::<u32>::bitmap(list.to_bitmap().unwrap());
                     let specs = [&list, &bitmap].map(|p| [false, true].map(|c| MaskSpec::new(p, c)));
