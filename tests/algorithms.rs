@@ -4,7 +4,7 @@
 //! (betweenness); Beamer, Asanović, Patterson 2015 (PageRank as in the GAP benchmark).
 
 use sparring::algebra::{AbsDiff, Div, One};
-use sparring::graph::{betweenness, bfs_parents};
+use sparring::graph::{betweenness, bfs_parents, sssp_distances};
 use sparring::prelude::*;
 
 /// Lengths of shortest paths, by relaxing all edges n − 1 times (Bellman–Ford).
@@ -189,8 +189,16 @@ fn all_algorithms<B: Backend>(m: &B) {
         let (a, at) = (m.upload(&one_way).unwrap(), m.upload(&one_way).unwrap());
         let at = m.transpose(&at).eval().unwrap();
         for source in [0, 7, 59] {
-            assert_eq!(bfs_parents(m, &a, source as usize).unwrap(), textbook::parents(&one_way, source as usize));
-            close(&shortest_paths(m, &a, source).unwrap(), &textbook::distances(&one_way, source as usize));
+            for at in [None, Some(&at)] {
+                let found = bfs_parents(m, &a, at, source as usize).unwrap();
+                assert_eq!(found, textbook::parents(&one_way, source as usize));
+            }
+            let want = textbook::distances(&one_way, source as usize);
+            close(&shortest_paths(m, &a, source).unwrap(), &want);
+            let want: Vec<_> = want.into_iter().map(|d| d.unwrap_or(f64::INFINITY)).collect();
+            for delta in [None, Some(0.1), Some(2.0), Some(1e9), Some(1e-300)] {
+                assert_eq!(sssp_distances(m, &a, source as usize, delta).unwrap(), want, "Δ = {delta:?}");
+            }
         }
         close(&pagerank(m, &a, &at).unwrap(), &textbook::ranks(&one_way));
         let sources = [0, 3, 11, 58];
@@ -201,6 +209,32 @@ fn all_algorithms<B: Backend>(m: &B) {
         let u = m.upload(&both_ways).unwrap();
         close(&local_clustering(m, &u).unwrap(), &textbook::clustering(&both_ways));
     }
+}
+
+/// Weights that are no lengths are told, and lengths beyond all buckets end.
+#[test]
+fn lengths_at_the_edge() {
+    let cpu = Cpu::with_threads(2).unwrap();
+    let path = |w: [f64; 2]| Csr::<f64>::new(4, 4, vec![0, 1, 2, 2, 2], vec![1, 2], w.to_vec()).unwrap();
+    let found = |w, delta| sssp_distances(&cpu, &path(w), 0, delta);
+    assert_eq!(found([1e300, 1e300], Some(1e-300)).unwrap(), [0.0, 1e300, 2e300, f64::INFINITY]);
+    assert_eq!(found([1.0, f64::INFINITY], None).unwrap(), [0.0, 1.0, f64::INFINITY, f64::INFINITY]);
+    assert_eq!(found([0.0, 0.0], None).unwrap(), [0.0, 0.0, 0.0, f64::INFINITY]);
+    let far = found([f64::MAX, f64::MAX], None).unwrap();
+    assert_eq!(far, [0.0, f64::MAX, f64::INFINITY, f64::INFINITY]);
+    let refused = |w, delta, text: &str| {
+        let e = found(w, delta).unwrap_err().to_string();
+        assert!(e.contains(text), "{e}");
+    };
+    refused([1.0, -2.0], None, "the least is -2");
+    refused([1.0, f64::NAN], None, "no number");
+    refused([f64::NAN, 1.0], None, "no number");
+    for delta in [0.0, -1.0, f64::NAN, f64::INFINITY] {
+        refused([1.0, 1.0], Some(delta), "width of a bucket");
+    }
+    assert!(sssp_distances(&cpu, &path([1.0, 1.0]), 4, None).is_err());
+    let lone = Csr::<f64>::empty(1, 1).unwrap();
+    assert_eq!(sssp_distances(&cpu, &lone, 0, None).unwrap(), [0.0]);
 }
 
 #[test]

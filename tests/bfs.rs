@@ -38,16 +38,16 @@ fn a_long_path() {
     let n = 3000;
     let a = path(n);
     on_all(&a, 0).unwrap();
-    let found = bfs_levels(&Cpu::new(), &a, n as usize - 1).expect("levels");
+    let found = bfs_levels(&Cpu::new(), &a, None, n as usize - 1).expect("levels");
     assert_eq!(found.iter().flatten().copied().collect::<Vec<_>>(), [0]);
 }
 
 #[test]
 fn what_is_no_graph_or_no_vertex_is_refused() {
-    let e = bfs_levels(&Cpu::new(), &Csr::<f64>::empty(3, 4).expect("a"), 0).unwrap_err();
+    let e = bfs_levels(&Cpu::new(), &Csr::<f64>::empty(3, 4).expect("a"), None, 0).unwrap_err();
     assert!(matches!(e, Error::NotSquare { op: "bfs_levels", nrows: 3, ncols: 4 }), "{e}");
     for n in [0, 3] {
-        let e = bfs_levels(&Cpu::new(), &Csr::<f64>::empty(n, n).expect("a"), n).unwrap_err();
+        let e = bfs_levels(&Cpu::new(), &Csr::<f64>::empty(n, n).expect("a"), None, n).unwrap_err();
         assert!(matches!(e, Error::Argument { name: "source", .. }) && e.to_string().contains(&n.to_string()), "{e}");
     }
 }

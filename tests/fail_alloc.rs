@@ -438,7 +438,7 @@ const OPERATIONS: &[(&str, Operation)] = &[
         }
         Ok(Cpu::new().apply(Abs::new(), &a).eval()?.nnz() as u64)
     }),
-    ("bfs_levels", |x| Ok(bfs_levels(&Cpu::new(), &x.a, 0)?.into_iter().flatten().map(u64::from).sum())),
+    ("bfs_levels", |x| Ok(bfs_levels(&Cpu::new(), &x.a, None, 0)?.into_iter().flatten().map(u64::from).sum())),
     ("union_mxm", |x| Ok(Cpu::new().union_mxm(Manhattan::<f64>::default(), &x.a, &x.a)?.values().len() as u64)),
     ("union_spmv", |x| Ok(Cpu::new().union_spmv(Manhattan::<f64>::default(), &x.a, &x.sparse)?.len() as u64)),
     ("union_spmv of a full vector", |x| {

@@ -265,9 +265,9 @@ fn steps_of_large_graphs_have_the_bits_of_the_processor() {
 fn what_is_no_graph_or_no_vertex_is_refused() {
     let cuda = cuda();
     let up = |m, n| cuda.upload(&Csr::<f64>::empty(m, n).expect("a")).expect("memory");
-    let e = bfs_levels(&cuda, &up(3, 4), 0).unwrap_err();
+    let e = bfs_levels(&cuda, &up(3, 4), None, 0).unwrap_err();
     assert!(matches!(e, Error::NotSquare { op: "bfs_levels", nrows: 3, ncols: 4 }), "{e}");
-    let e = bfs_levels(&cuda, &up(3, 3), 3).unwrap_err();
+    let e = bfs_levels(&cuda, &up(3, 3), None, 3).unwrap_err();
     assert!(matches!(e, Error::Argument { name: "source", .. }), "{e}");
 }
 

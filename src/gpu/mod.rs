@@ -77,7 +77,7 @@
 //! use sparring::{Csr, Cuda, graph::bfs_levels};
 //! let cuda = Cuda::new(0)?;
 //! let path = Csr::<f64>::new(3, 3, vec![0, 1, 2, 2], vec![1, 2], vec![1.0; 2])?;
-//! assert_eq!(bfs_levels(&cuda, &cuda.upload(&path)?, 0)?, [Some(0), Some(1), Some(2)]);
+//! assert_eq!(bfs_levels(&cuda, &cuda.upload(&path)?, None, 0)?, [Some(0), Some(1), Some(2)]);
 //! # Ok::<(), sparring::Error>(())
 //! ```
 

@@ -586,7 +586,7 @@ pub(crate) fn zeros_stay_entries<B: Backend>(on: &B) -> Result<(), Error> {
 
 /// Breadth-first levels are those of a queue.
 pub(crate) fn levels<B: Backend>(on: &B, a: &Csr<f64>, source: usize) -> Outcome {
-    let found = on.upload(a).and_then(|a| bfs_levels(on, &a, source)).map_err(text)?;
+    let found = on.upload(a).and_then(|a| bfs_levels(on, &a, None, source)).map_err(text)?;
     let want = reference::levels(a.pattern(), source);
     match (0..want.len().max(found.len())).find(|&i| found.get(i) != want.get(i)) {
         Some(i) => Err(format!("from {source}: vertex {i} is at {:?}, expected {:?}", found.get(i), want.get(i))),

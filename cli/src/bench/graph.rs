@@ -7,8 +7,8 @@ use sparring::graph::{
     asynchronous_label_propagation, betweenness, betweenness_centrality, bfs, bfs_levels, bipartite_matching,
     closeness_centrality, connected_components, core_numbers, dependencies, eigenvector_centrality, greedy_coloring,
     harmonic_centrality, hits, k_truss, katz_centrality, label_propagation, leiden, local_clustering, louvain,
-    maximal_independent_set, minimum_spanning_forest, modularity, pagerank, sssp, strongly_connected_components,
-    topological_order, triangles,
+    maximal_independent_set, minimum_spanning_forest, modularity, pagerank, sssp, sssp_distances,
+    strongly_connected_components, topological_order, triangles,
 };
 use sparring::prelude::Backend;
 use sparring::{Cpu, Csr, Error};
@@ -16,7 +16,6 @@ use sparring_generate::graphs::weight;
 use sparring_generate::splitmix64;
 
 use super::case::load;
-use super::graphs::shortest_paths;
 use crate::context::Context;
 use crate::device::refused;
 use crate::failure::{Failure, Result};
@@ -60,6 +59,8 @@ enum Form {
 /// A case: its adjacency matrix without the diagonal, each edge with its weight.
 struct Case {
     a: Csr<f64>,
+    /// Its transpose.
+    at: Csr<f64>,
     kind: GraphKind,
     sources: Vec<usize>,
     /// A partition: blocks of 64 vertices get one of 64 labels.
@@ -214,15 +215,14 @@ const ALGORITHMS: &[Algorithm] = &[
     } },
     // As a user of the operations writes them.
     Algorithm { name: "bfs_by_operations", form: Form::Given, run: |on, _, case| {
-        later(bfs_levels(on.cpu, &case.a, case.sources[0]), |x| reached(x.into_iter().flatten().map(f64::from)))
+        later(bfs_levels(on.cpu, &case.a, Some(&case.at), case.sources[0]), |x| reached(x.into_iter().flatten().map(f64::from)))
     } },
     Algorithm { name: "sssp_by_operations", form: Form::Weighted, run: |on, _, case| {
-        let found = shortest_paths(on.cpu, &case.a, case.sources[0] as u32);
-        later(found, |x| reached(x.iter().map(|(_, d)| *d)))
+        let found = sssp_distances(on.cpu, &case.a, case.sources[0], None);
+        later(found, |x| reached(x.into_iter().filter(|d| d.is_finite())))
     } },
-    Algorithm { name: "betweenness_by_operations", form: Form::Given, run: |on, g, case| {
-        let into = if g.kind() == GraphKind::Directed { on.cpu.transpose(&case.a).eval()? } else { case.a.clone() };
-        later(betweenness(on.cpu, &case.a, &into, &case.sources), |x| sum(&x))
+    Algorithm { name: "betweenness_by_operations", form: Form::Given, run: |on, _, case| {
+        later(betweenness(on.cpu, &case.a, &case.at, &case.sources), |x| sum(&x))
     } },
     Algorithm { name: "triangles", form: Form::Undirected, run: |on, g, _| {
         later(triangles(on.cpu, &**g.pattern(), TriangleMethod::Auto), |x| vec![("triangles", x.count as f64)])
@@ -244,11 +244,12 @@ impl Case {
         let weights = a.iter().map(|(i, j, _)| weight(n, i as u64, j as u64)).collect();
         let a = Csr::with_pattern(a.pattern().clone(), weights)?;
         let kind = GraphKind::of(&context.quiet, &a)?;
+        let at = if kind == GraphKind::Directed { context.quiet.transpose(&a).eval()? } else { a.clone() };
         let mut sources: Vec<_> = (0..a.nrows()).collect();
         sources.sort_by_key(|&v| std::cmp::Reverse(a.row(v).0.len()));
         sources.truncate(SOURCES);
         let labels = (0..a.nrows() as u64).map(|v| (splitmix64(v / 64) % 64) as u32).collect();
-        Ok(Self { a, kind, sources, labels })
+        Ok(Self { a, at, kind, sources, labels })
     }
     fn graph(&self, on: On<'_>, form: Form) -> sparring::Result<Graph> {
         let cpu = on.cpu;

@@ -2,8 +2,7 @@
 //! matrices.
 
 use serde_json::json;
-use sparring::algebra::{Identity, Less};
-use sparring::graph::{betweenness, bfs_levels, bfs_parents};
+use sparring::graph::{betweenness, bfs_levels, bfs_parents, sssp_distances};
 use sparring::prelude::*;
 use sparring_generate::graphs::weight;
 
@@ -43,18 +42,19 @@ impl Algorithm {
     }
     /// Vertices reached, and the sum of what they got.
     fn run<B: Backend>(self, m: &B, graph: &There<B>) -> sparring::Result<(usize, f64)> {
-        fn of<T: Num>(v: &Vector<T>) -> (usize, f64) {
-            (v.nnz(), v.iter().map(|(_, x)| x.as_f64()).sum())
-        }
         fn of_some(x: &[Option<u32>]) -> (usize, f64) {
             (x.iter().flatten().count(), x.iter().flatten().map(|&x| f64::from(x)).sum())
         }
         let There { a, transposed, sources } = graph;
         let source = sources[0];
         Ok(match self {
-            Self::Bfs => of_some(&bfs_levels(m, a, source)?),
-            Self::Parents => of_some(&bfs_parents(m, a, source)?),
-            Self::Sssp => of(&shortest_paths(m, a, source as u32)?),
+            Self::Bfs => of_some(&bfs_levels(m, a, transposed.as_ref(), source)?),
+            Self::Parents => of_some(&bfs_parents(m, a, transposed.as_ref(), source)?),
+            Self::Sssp => {
+                let lengths = sssp_distances(m, a, source, None)?;
+                let reached = || lengths.iter().copied().filter(|d| d.is_finite());
+                (reached().count(), reached().sum())
+            }
             Self::Betweenness => {
                 let through = betweenness(m, a, transposed.as_ref().unwrap_or(a), sources)?;
                 (through.len(), through.iter().sum())
@@ -69,21 +69,6 @@ struct There<B: Backend> {
     /// For those that ask for it.
     transposed: Option<B::Matrix<f64>>,
     sources: Vec<usize>,
-}
-
-pub(super) fn shortest_paths<B: Backend>(m: &B, a: &B::Matrix<f64>, source: u32) -> sparring::Result<Vector<f64>> {
-    let n = m.shape(a).0;
-    let mut d = m.upload_vector(&Vector::new(n, vec![source], vec![0.0])?)?;
-    let mut q = d.clone();
-    while m.nnz(&q)? > 0 {
-        let t = m.vxm(MinPlus::new(), &q, a).eval()?;
-        // Where there was a length, whether the new one is less; elsewhere nothing, and that is nearer too.
-        let less = m.ewise_mult(Less::new(), &t, &d).eval()?;
-        let not = m.select(sparring::algebra::ValueEq::new(), &less, false).eval()?;
-        q = m.apply(Identity::new(), &t).mask(!not.structure()).eval()?;
-        m.ewise_add(Min::new(), &d, &q).into(&mut d)?;
-    }
-    m.download_vector(&d)
 }
 
 pub(super) fn heading() -> String {
@@ -116,7 +101,7 @@ fn measured<B: Backend>(
     sources: Vec<usize>,
 ) -> Result {
     let on = m.upload(a)?;
-    let transposed = (algorithm == Algorithm::Betweenness).then(|| m.transpose(&on).eval()).transpose()?;
+    let transposed = (algorithm != Algorithm::Sssp).then(|| m.transpose(&on).eval()).transpose()?;
     let (source, there) = (sources[0], There { a: on, transposed, sources });
     let found = algorithm.run(m, &there)?;
     let mut times = Times::default();
