@@ -5,13 +5,16 @@
 //! s₅) + (s₆ + s₇)). Products are rounded before they are added. That is the definition, on every processor and for
 //! every type of index, so that the bits are the same.
 
+#[cfg(target_arch = "x86_64")]
+mod v3;
+#[cfg(target_arch = "x86_64")]
+mod v4;
+
 use std::any::TypeId;
 use std::marker::PhantomData;
 use std::ops::{Add, Mul, Range};
 
 use super::dispatch;
-#[cfg(target_arch = "x86_64")]
-use super::prefetch_at;
 use crate::algebra::{Lhs, Out, Plus, PlusTimes, Rhs, Ring, Semiring, Times, TransposedMul};
 use crate::{Index, Pattern};
 
@@ -73,11 +76,26 @@ unsafe fn cast_mut<T, U>(values: &mut [T]) -> &mut [U] {
 }
 
 /// f32 or f64.
-trait Float: Copy + Default + Add<Output = Self> + Mul<Output = Self> + 'static {
-    /// The loop of vector instructions.
+#[cfg(target_arch = "x86_64")]
+trait Float: V3 + V4 + Copy + Default + Add<Output = Self> + Mul<Output = Self> + 'static {}
+#[cfg(not(target_arch = "x86_64"))]
+trait Float: Copy + Default + Add<Output = Self> + Mul<Output = Self> + 'static {}
+impl Float for f32 {}
+impl Float for f64 {}
+
+/// The loop of AVX2.
+#[cfg(target_arch = "x86_64")]
+trait V3: Sized {
+    /// # Safety
+    /// As [`scalar`]; the processor has AVX2.
+    unsafe fn v3(matrix: Rows<'_, u32, Self>, x: &[Self], rows: Range<usize>, y: &mut [Self]);
+}
+
+/// The loop of AVX-512.
+#[cfg(target_arch = "x86_64")]
+trait V4: Sized {
     /// # Safety
     /// As [`scalar`]; the processor has AVX-512; x has at most 2³¹ values.
-    #[cfg(target_arch = "x86_64")]
     unsafe fn v4<const GATHERS: bool>(matrix: Rows<'_, u32, Self>, x: &[Self], rows: Range<usize>, y: &mut [Self]);
 }
 
@@ -93,13 +111,18 @@ fn float_rows<T: Float, I: Index>((a, values): (&Pattern<I>, &[T]), x: &[T], row
     assert!(values.len() == a.nnz() && x.len() == a.ncols());
     assert!(rows.start <= rows.end && rows.end <= a.nrows() && y.len() == rows.len());
     #[cfg(target_arch = "x86_64")]
-    if super::register() == 64 && TypeId::of::<I>() == TypeId::of::<u32>() && x.len() <= 1 << 31 {
+    if super::register() >= 32 && TypeId::of::<I>() == TypeId::of::<u32>() {
         // SAFETY: I is u32.
         let columns = unsafe { cast::<I, u32>(a.col_idx()) };
         let matrix = Rows { row_ptr: a.row_ptr(), columns, values };
-        // SAFETY: as below; AVX-512 was found.
+        // SAFETY: as below; AVX2, or AVX-512, was found.
         return unsafe {
-            if gathers() { T::v4::<true>(matrix, x, rows, y) } else { T::v4::<false>(matrix, x, rows, y) }
+            match super::register() {
+                64 if x.len() > 1 << 31 => T::v3(matrix, x, rows, y),
+                64 if gathers() => T::v4::<true>(matrix, x, rows, y),
+                64 => T::v4::<false>(matrix, x, rows, y),
+                _ => T::v3(matrix, x, rows, y),
+            }
         };
     }
     let matrix = Rows { row_ptr: a.row_ptr(), columns: a.col_idx(), values };
@@ -152,153 +175,6 @@ unsafe fn scalar<T: Float, I: Index>(matrix: Rows<'_, I, T>, x: &[T], rows: Rang
         }
         let [a, b, c, d, e, f, g, h] = sums;
         *y = ((a + b) + (c + d)) + ((e + f) + (g + h));
-    }
-}
-
-#[cfg(target_arch = "x86_64")]
-mod v4 {
-    use super::*;
-    use std::arch::x86_64::*;
-
-    macro_rules! float {
-        ($t:ty, $vector:ty: $eight:ident $zero:ident $add:ident $mask_add:ident $mul:ident $load:ident $maskz_load:ident
-         $gather:ident, $mask_gather:expr, $store:ident) => {
-            impl Float for $t {
-                #[target_feature(enable = "avx512f,avx512vl,avx512dq,avx2")]
-                unsafe fn v4<const GATHERS: bool>(
-                    matrix: Rows<'_, u32, Self>,
-                    x: &[Self],
-                    rows: Range<usize>,
-                    y: &mut [Self],
-                ) {
-                    let Rows { row_ptr, columns, values } = matrix;
-                    let nnz = columns.len();
-                    let row = |i: usize| {
-                        // SAFETY: there is such a row.
-                        let (start, end) = unsafe { (*row_ptr.get_unchecked(i), *row_ptr.get_unchecked(i + 1)) };
-                        let (mut columns, mut values) =
-                            (columns.as_ptr().wrapping_add(start), values.as_ptr().wrapping_add(start));
-                        prefetch_at(columns.wrapping_add(AHEAD));
-                        prefetch_at(values.wrapping_add(AHEAD));
-                        let mut sums = $zero();
-                        for _ in 0..(end - start) / SUMS {
-                            prefetch_at(columns.wrapping_add(AHEAD));
-                            prefetch_at(values.wrapping_add(AHEAD));
-                            // SAFETY: eight more columns and values of the row are there; columns lead into x.
-                            let products = unsafe {
-                                let at_columns = if GATHERS {
-                                    ($mask_gather)(0xFF, _mm256_loadu_si256(columns.cast()), x.as_ptr())
-                                } else {
-                                    $gather(columns, x.as_ptr())
-                                };
-                                $mul($load(values), at_columns)
-                            };
-                            sums = $add(sums, products);
-                            (columns, values) = (columns.wrapping_add(SUMS), values.wrapping_add(SUMS));
-                        }
-                        // No branch for how many are left: rows differ in it.
-                        let mask = ((1u32 << ((end - start) % SUMS)) - 1) as __mmask8;
-                        let products = if !GATHERS && nnz - end >= SUMS {
-                            // SAFETY: so many entries come behind the row, whose columns lead into x as well.
-                            unsafe { $mul($load(values), $gather(columns, x.as_ptr())) }
-                        } else {
-                            // SAFETY: the mask lets through as many as are left of the row.
-                            unsafe {
-                                let ks = _mm256_maskz_loadu_epi32(mask, columns.cast());
-                                $mul($maskz_load(mask, values), ($mask_gather)(mask, ks, x.as_ptr()))
-                            }
-                        };
-                        $mask_add(sums, mask, sums, products)
-                    };
-                    let mut i = rows.start;
-                    let (eights, last) = y.as_chunks_mut::<8>();
-                    for y in eights {
-                        let sums = $eight([
-                            row(i),
-                            row(i + 1),
-                            row(i + 2),
-                            row(i + 3),
-                            row(i + 4),
-                            row(i + 5),
-                            row(i + 6),
-                            row(i + 7),
-                        ]);
-                        // SAFETY: there are eight.
-                        unsafe { $store(y.as_mut_ptr(), sums) };
-                        i += 8;
-                    }
-                    for y in last {
-                        let mut sums = [0.0; 8];
-                        // SAFETY: there are eight.
-                        unsafe {
-                            $store(
-                                sums.as_mut_ptr(),
-                                $eight([row(i), $zero(), $zero(), $zero(), $zero(), $zero(), $zero(), $zero()]),
-                            )
-                        };
-                        *y = sums[0];
-                        i += 1;
-                    }
-                }
-            }
-        };
-    }
-    float!(f64, __m512d: eight_f64 _mm512_setzero_pd _mm512_add_pd _mm512_mask_add_pd _mm512_mul_pd _mm512_loadu_pd
-        _mm512_maskz_loadu_pd
-        gather_f64,
-        |mask, ks, x| _mm512_mask_i32gather_pd::<8>(_mm512_setzero_pd(), mask, ks, x), _mm512_storeu_pd);
-    float!(f32, __m256: eight_f32 _mm256_setzero_ps _mm256_add_ps _mm256_mask_add_ps _mm256_mul_ps _mm256_loadu_ps
-        _mm256_maskz_loadu_ps gather_f32,
-        |mask, ks, x| _mm256_mmask_i32gather_ps::<4>(_mm256_setzero_ps(), mask, ks, x), _mm256_storeu_ps);
-
-    /// Eight of `x` by one load each.
-    /// # Safety
-    /// `ks` be valid for eight columns, which lead into `x`.
-    #[inline]
-    #[target_feature(enable = "avx512f")]
-    unsafe fn gather_f64(ks: *const u32, x: *const f64) -> __m512d {
-        // SAFETY: the caller's.
-        let at = |t: usize| unsafe { x.add(*ks.add(t) as usize) };
-        // SAFETY: as above.
-        let two = |t: usize| unsafe { _mm_loadh_pd(_mm_load_sd(at(t)), at(t + 1)) };
-        let four = |t: usize| _mm256_insertf128_pd::<1>(_mm256_castpd128_pd256(two(t)), two(t + 2));
-        _mm512_insertf64x4::<1>(_mm512_castpd256_pd512(four(0)), four(4))
-    }
-
-    /// The same.
-    /// # Safety
-    /// As there.
-    #[inline]
-    #[target_feature(enable = "avx512f")]
-    unsafe fn gather_f32(ks: *const u32, x: *const f32) -> __m256 {
-        // SAFETY: the caller's.
-        let at = |t: usize| unsafe { _mm_load_ss(x.add(*ks.add(t) as usize)) };
-        let two = |t: usize| _mm_unpacklo_ps(at(t), at(t + 1));
-        let four = |t: usize| _mm_movelh_ps(two(t), two(t + 2));
-        _mm256_insertf128_ps::<1>(_mm256_castps128_ps256(four(0)), four(4))
-    }
-
-    /// The sums of eight vectors, neighbours first.
-    #[inline]
-    #[target_feature(enable = "avx512f,avx512dq")]
-    fn eight_f64(rows: [__m512d; 8]) -> __m512d {
-        let pairs = |a, b| _mm512_add_pd(_mm512_unpacklo_pd(a, b), _mm512_unpackhi_pd(a, b));
-        // What lies in even and in odd quarters of two vectors.
-        let quarters = |a, b| {
-            _mm512_add_pd(_mm512_shuffle_f64x2::<0b10_00_10_00>(a, b), _mm512_shuffle_f64x2::<0b11_01_11_01>(a, b))
-        };
-        let [a, b, c, d, e, f, g, h] = rows;
-        quarters(quarters(pairs(a, b), pairs(c, d)), quarters(pairs(e, f), pairs(g, h)))
-    }
-
-    /// The same.
-    #[inline]
-    #[target_feature(enable = "avx512f,avx512vl,avx2")]
-    fn eight_f32(rows: [__m256; 8]) -> __m256 {
-        let [a, b, c, d, e, f, g, h] = rows;
-        let low = _mm256_hadd_ps(_mm256_hadd_ps(a, b), _mm256_hadd_ps(c, d));
-        let high = _mm256_hadd_ps(_mm256_hadd_ps(e, f), _mm256_hadd_ps(g, h));
-        _mm256_add_ps(_mm256_permute2f128_ps::<0x20>(low, high), _mm256_permute2f128_ps::<0x31>(low, high))
     }
 }
 
@@ -375,6 +251,20 @@ mod tests {
             ring.rows((&wide, &values), &x, rows.clone(), &mut of_wide);
             let ring = FloatRows::new(PlusTimes::<f32>::default()).unwrap();
             ring.rows((&a, &values32), &x32, rows.clone(), &mut y32);
+            #[cfg(target_arch = "x86_64")]
+            if crate::simd::register() >= 32 {
+                let matrix = Rows { row_ptr: a.row_ptr(), columns: a.col_idx(), values: &values[..] };
+                let of32 = Rows { row_ptr: a.row_ptr(), columns: a.col_idx(), values: &values32[..] };
+                let (mut other, mut other32) = (vec![5.0; rows.len()], vec![5.0f32; rows.len()]);
+                // SAFETY: AVX2 was found; rows, columns and values are those of a pattern, x has as many as it has
+                // columns.
+                unsafe {
+                    f64::v3(matrix, &x, rows.clone(), &mut other);
+                    f32::v3(of32, &x32, rows.clone(), &mut other32);
+                }
+                assert!(y.iter().zip(&other).all(|(y, z)| y.to_bits() == z.to_bits() || y.is_nan() && z.is_nan()));
+                assert!(y32.iter().zip(&other32).all(|(y, z)| y.to_bits() == z.to_bits() || y.is_nan() && z.is_nan()));
+            }
             for (at, i) in rows.enumerate() {
                 let (start, ks) = (a.row_ptr()[i], a.row(i));
                 let want = sum(ks.iter().enumerate().map(|(t, &k)| values[start + t] * x[k as usize]));
