@@ -37,8 +37,11 @@ const MIN_TASK_FLOPS: u64 = 1 << 15;
 const MIN_TASK_ENTRIES: usize = 1 << 12;
 /// Tasks in a product about.
 const TASKS: u64 = 1024;
-/// Parts of a row that is cut.
-const PARTS: usize = 32;
+/// Parts of a row that is cut, at most.
+const PARTS: u64 = 32;
+/// Multiplications of an entry of A in a part, on average, at least: each part walks the whole row of A and looks for
+/// its columns in each row of B.
+const MIN_WIDTH: u64 = 64;
 
 /// Cuts A·B. Cost: O(nnz(A)).
 pub(super) fn cut<I: Index>(threads: &Threads, a: &Pattern<I>, b: &Pattern<I>) -> Result<Work> {
@@ -121,8 +124,9 @@ fn cut_group<I: Index>(
         }
         sum += flops;
         // A row is worth cutting when it would keep one thread busy for long after the others are done.
-        if flops > 16 * most && flops > 1 << 20 && b.is_sorted() {
-            cut_row(a, b, i, tasks)?;
+        let parts = PARTS.min(flops / MIN_WIDTH / a.row(i).len().max(1) as u64) as usize;
+        if flops > 16 * most && flops > 1 << 20 && b.is_sorted() && parts > 1 {
+            cut_row(a, b, i, parts, tasks)?;
             (start, sum) = (i + 1, 0);
         }
     }
@@ -132,13 +136,13 @@ fn cut_group<I: Index>(
     Ok(())
 }
 
-/// Cuts row `i` at quantiles of the longest row of B that it uses.
-fn cut_row<I: Index>(a: &Pattern<I>, b: &Pattern<I>, i: usize, tasks: &mut Vec<Task>) -> Result<()> {
+/// Cuts row `i` into about so many parts, at quantiles of the longest row of B that it uses.
+fn cut_row<I: Index>(a: &Pattern<I>, b: &Pattern<I>, i: usize, parts: usize, tasks: &mut Vec<Task>) -> Result<()> {
     let longest = a.row(i).iter().map(|k| b.row(k.get())).max_by_key(|r| r.len()).unwrap_or(&[]);
     let mut start = 0;
-    for part in 1..=PARTS {
-        let end = match longest.get(part * longest.len() / PARTS) {
-            Some(j) if part < PARTS => j.get(),
+    for part in 1..=parts {
+        let end = match longest.get(part * longest.len() / parts) {
+            Some(j) if part < parts => j.get(),
             _ => b.ncols(),
         };
         if end > start {
@@ -179,6 +183,25 @@ mod tests {
         assert_eq!(work.max_row_flops, 3_000_000);
         covers(&work, n, n);
         assert!(work.tasks.iter().any(|t| t.cols.is_some()));
+    }
+
+    /// Parts of a few columns would walk the row of A more often than they multiply.
+    #[test]
+    fn a_long_row_of_short_rows_stays_whole() {
+        let (long, width) = (100_000, 30);
+        let a = Pattern::<u32>::new(
+            2,
+            long,
+            vec![0, long, 2 * long],
+            [0, 1].into_iter().flat_map(|_| 0..long as u32).collect(),
+        )
+        .unwrap();
+        let rows = (0..long).flat_map(|_| 0..width as u32).collect();
+        let b = Pattern::new(long, width, (0..=long).map(|k| k * width).collect(), rows).unwrap();
+        let work = cut(&Threads::new(2).unwrap(), &a, &b).unwrap();
+        assert_eq!(work.max_row_flops, 3_000_000);
+        covers(&work, 2, width);
+        assert!(work.tasks.iter().all(|t| t.cols.is_none()));
     }
 
     #[test]
