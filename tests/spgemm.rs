@@ -449,6 +449,38 @@ fn rows_cut_by_columns_are_the_definition() {
     }
 }
 
+/// AᵀA of tall A: rows of C are full after a few rows of B, or never are, because no row has the last column, or the
+/// only one that has it comes last.
+#[test]
+fn tall_products_are_the_definition() {
+    let (k, n) = (3000, 70);
+    let rows = |width: u32, last: bool| -> Vec<Vec<u32>> {
+        let mut rows: Vec<Vec<u32>> = (0..k).map(|i| (0..9).map(|t| (i * 7 + t * t * 3) % width).collect()).collect();
+        if last {
+            rows.push(vec![n - 1]);
+        }
+        for row in &mut rows {
+            row.sort_unstable();
+            row.dedup();
+        }
+        rows
+    };
+    for (name, rows) in
+        [("full", rows(n, false)), ("one lacks", rows(n - 1, false)), ("one at last", rows(n - 1, true))]
+    {
+        let b = of_rows(n as usize, rows);
+        let a = of_rows(b.nrows(), vec![(0..b.nrows() as u32).collect(), vec![5], (0..2000).collect(), vec![]]);
+        let want = reference::mxm(PlusTimes::<f64>::default(), &a, &b);
+        for threads in [1, 3] {
+            let cpu = Cpu::with_threads(threads).expect("threads");
+            for o in all_options() {
+                let c = cpu.mxm(PlusTimes::<f64>::default(), &a, &b).options(o.clone()).eval().expect("a product");
+                check(&c, &want, !o.unsorted).unwrap_or_else(|e| panic!("{name}, {threads} threads, {o:?}: {e}"));
+            }
+        }
+    }
+}
+
 /// So many columns that no table has a place for each: places are searched, and columns sorted where bits would be too
 /// many.
 #[test]

@@ -28,6 +28,17 @@ pub(super) const SPARSE: usize = 1 << 12;
 /// Columns of a row after which the next one is tried in one register first.
 const FEW: usize = 16;
 
+/// Columns of B at most that the first rows of B may have together.
+const NARROW: usize = 1 << 12;
+/// One row of B in so many is looked at for that, and so many between two counts.
+const MANY: usize = 16;
+
+/// Whether rows of C are likely to have all columns, and are found to have without the rest of their products: C has
+/// so many rows, B so many columns.
+pub(super) fn are_full(nrows: usize, ncols: usize, flops: u64) -> bool {
+    ncols <= NARROW && flops as u128 >= (4 * MANY) as u128 * nrows as u128 * ncols as u128
+}
+
 /// How the columns of a row that is not short are found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Search {
@@ -212,6 +223,16 @@ impl<I: Index> ColumnFinder<I> {
             Some(part) => plain.part_of_row(k.get(), part).0,
         };
         let ks = of.a.row(i);
+        if part.is_none()
+            && of.b.ncols() <= NARROW
+            && ks.len() >= of.b.ncols().max(MANY)
+            && self.is_full(of.b, &ks[..ks.len() / MANY])
+        {
+            if KEEP {
+                self.cols.iter_mut().zip(0..of.b.ncols()).for_each(|(col, j)| *col = I::cast(j));
+            }
+            return Some(of.b.ncols());
+        }
         let (mut flops, mut live, mut only): (usize, usize, &[I]) = (0, 0, &[]);
         let (mut lo, mut hi) = (usize::MAX, 0);
         let soon = of.a.col_idx().get(of.a.row_ptr()[i] + AHEAD..).unwrap_or(&[]);
@@ -289,6 +310,25 @@ impl<I: Index> ColumnFinder<I> {
             (true, false) => take_count_flagged(words, flags, span),
             (false, false) => take_count(words, span),
         })
+    }
+
+    /// Whether some rows of B have all columns together: then no other row needs to be looked at.
+    fn is_full(&mut self, b: &Pattern<I>, ks: &[I]) -> bool {
+        let used = b.ncols().div_ceil(64);
+        if used == 0 || used > self.words.len() {
+            return false;
+        }
+        let (words, rows, mut full) = (&mut self.words[..], RowsOf::without_values(b), false);
+        let mask = words.len() - 1;
+        for ks in ks.chunks(MANY) {
+            ks.iter().for_each(|k| or_bits(words, mask, rows.row(k.get()).0));
+            full = words[..used].iter().map(|word| word.count_ones() as usize).sum::<usize>() == b.ncols();
+            if full {
+                break;
+            }
+        }
+        words[..used].fill(0);
+        full
     }
 
     /// The columns by sorting the list of all of them.

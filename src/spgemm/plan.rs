@@ -4,6 +4,7 @@ use std::sync::{Arc, OnceLock};
 
 use super::budget::{Budget, bytes_of};
 use super::choice::{self, Choice};
+use super::columns;
 use super::product::{self, Fill};
 use super::product_finder::ProductFinder;
 use super::scratch_cache::ScratchCache;
@@ -307,7 +308,8 @@ fn analyze<I: Index>(
         return Ok(Analysis { packed: None, shifted_b, choice });
     }
     let counted = || BitRows::<u64, I>::count_bytes(threads, b);
-    let worth = choice::worth_counting(request.options.compress, mean, work.flops, b.nnz());
+    let full = !forced && columns::are_full(a.nrows(), b.ncols(), work.flops);
+    let worth = !full && choice::worth_counting(request.options.compress, mean, work.flops, b.nnz());
     if !useful || !worth || !forced && !budget.fits(counted()) {
         return Ok(Analysis { packed: None, shifted_b: None, choice });
     }

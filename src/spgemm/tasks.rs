@@ -41,7 +41,7 @@ const TASKS: u64 = 1024;
 const PARTS: u64 = 32;
 /// Multiplications of an entry of A in a part, on average, at least: each part walks the whole row of A and looks for
 /// its columns in each row of B.
-const MIN_WIDTH: u64 = 64;
+const MIN_WIDTH: u64 = 32;
 
 /// Cuts A·B. Cost: O(nnz(A)).
 pub(super) fn cut<I: Index>(threads: &Threads, a: &Pattern<I>, b: &Pattern<I>) -> Result<Work> {
