@@ -32,7 +32,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let club: Csr<f64> = io::read_matrix_market("data/karate.mtx.gz")?.csr()?;
     let g = Graph::new(&cpu, &club, GraphKind::Undirected)?;
 
-    let found = leiden(&cpu, &g, 1.0, 10)?;
+    let found = leiden(&cpu, &g, 1.0, 10, 0)?;
     println!("{} communities, modularity {:.4}", found.count, found.modularity);
     // The instructor and the president, who fell out, are in different ones.
     assert!(found.labels[0] != found.labels[33] && found.modularity > 0.41);

@@ -2289,11 +2289,12 @@ SparringStatus sparring_graph_topological_order(const SparringDevice *device,
 /// each vertex the number of its community, numbered by their least vertices, `*count` how many there are, and
 /// `*modularity` theirs; both may be NULL. By Leiden's method in at most `iterations` rounds (2, say), whose
 /// communities hang together, or by Louvain's if `iterations` is 0. The higher the `resolution` (usually 1), the
-/// smaller they are.
+/// smaller they are. `seed` draws the order in which vertices are considered (0, say).
 SparringStatus sparring_graph_communities(const SparringDevice *device,
                                           const SparringGraph *graph,
                                           double resolution,
                                           uint64_t iterations,
+                                          uint64_t seed,
                                           uint32_t *communities,
                                           uint64_t capacity,
                                           uint64_t *count,

@@ -1316,15 +1316,20 @@ public:
 
     // Sets of vertices.
 
-    /// By Leiden's method: communities hang together. The higher the resolution, the smaller they are.
-    Communities leiden(const Device &device, double resolution = 1, std::uint64_t iterations = 2) const
+    /// By Leiden's method: communities hang together. The higher the resolution, the smaller they are; the seed draws the
+    /// order in which vertices are considered.
+    Communities leiden(const Device &device, double resolution = 1, std::uint64_t iterations = 2,
+                       std::uint64_t seed = 0) const
     {
         if (iterations == 0)
             throw Error(SPARRING_ARGUMENT, "iterations: there must be one at least");
-        return communities(device, resolution, iterations);
+        return communities(device, resolution, iterations, seed);
     }
     /// By Louvain's method.
-    Communities louvain(const Device &device, double resolution = 1) const { return communities(device, resolution, 0); }
+    Communities louvain(const Device &device, double resolution = 1, std::uint64_t seed = 0) const
+    {
+        return communities(device, resolution, 0, seed);
+    }
     /// All vertices take labels at the same time, as in LDBC Graphalytics.
     LabelPropagation label_propagation(const Device &device, std::uint64_t iterations = 10) const
     {
@@ -1461,10 +1466,11 @@ private:
                                                found.labels.size(), &found.iterations));
         return found;
     }
-    Communities communities(const Device &device, double resolution, std::uint64_t iterations) const
+    Communities communities(const Device &device, double resolution, std::uint64_t iterations,
+                            std::uint64_t seed) const
     {
         Communities found{numbers<std::uint32_t>(), 0, 0};
-        check(sparring_graph_communities(device.get(), get(), resolution, iterations, found.labels.data(),
+        check(sparring_graph_communities(device.get(), get(), resolution, iterations, seed, found.labels.data(),
                                          found.labels.size(), &found.count, &found.modularity));
         return found;
     }

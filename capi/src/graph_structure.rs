@@ -215,13 +215,14 @@ pub unsafe extern "C" fn sparring_graph_topological_order(
 /// each vertex the number of its community, numbered by their least vertices, `*count` how many there are, and
 /// `*modularity` theirs; both may be NULL. By Leiden's method in at most `iterations` rounds (2, say), whose
 /// communities hang together, or by Louvain's if `iterations` is 0. The higher the `resolution` (usually 1), the
-/// smaller they are.
+/// smaller they are. `seed` draws the order in which vertices are considered (0, say).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_graph_communities(
     device: *const SparringDevice,
     graph: *const SparringGraph,
     resolution: f64,
     iterations: u64,
+    seed: u64,
     communities: *mut u32,
     capacity: u64,
     count: *mut u64,
@@ -232,8 +233,8 @@ pub unsafe extern "C" fn sparring_graph_communities(
         let cpu = processor(&device)?;
         ready(&graph.graph, communities, capacity, "communities")?;
         let found = match size(iterations, "iterations")? {
-            0 => louvain(cpu, &graph.graph, resolution)?,
-            rounds => leiden(cpu, &graph.graph, resolution, rounds)?,
+            0 => louvain(cpu, &graph.graph, resolution, seed)?,
+            rounds => leiden(cpu, &graph.graph, resolution, rounds, seed)?,
         };
         // SAFETY: by the contract above `communities` has room for `capacity`, the others for a number or are NULL.
         unsafe {

@@ -12,6 +12,7 @@ mod communities;
 mod components;
 mod cores;
 mod distances;
+mod draws;
 mod independent;
 mod labels;
 mod leading;

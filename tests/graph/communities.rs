@@ -69,10 +69,10 @@ fn communities_are_at_least_as_good_as_single_vertices() {
         for resolution in [0.3, 1.0, 2.5] {
             let cpu = Cpu::new();
             let g = s.graph(&cpu);
-            check(&s, &g, &cpu, &louvain(&cpu, &g, resolution).unwrap(), resolution);
+            check(&s, &g, &cpu, &louvain(&cpu, &g, resolution, 0).unwrap(), resolution);
             let mut before = f64::NEG_INFINITY;
             for iterations in 1..4 {
-                let found = leiden(&cpu, &g, resolution, iterations).unwrap();
+                let found = leiden(&cpu, &g, resolution, iterations, 3).unwrap();
                 check(&s, &g, &cpu, &found, resolution);
                 assert!(is_connected(&s, &found.labels), "{}: {:?}", s.name, found.labels);
                 assert!(found.modularity >= before, "{}", s.name);
@@ -82,14 +82,20 @@ fn communities_are_at_least_as_good_as_single_vertices() {
     }
 }
 
+/// Large enough for parts of communities and smaller graphs to be made by several threads.
 #[test]
-fn communities_do_not_depend_on_threads() {
-    let s = large(10, 6, GraphKind::Undirected, 9).weighted(1);
-    let found = by_threads(&s.name, |cpu| {
-        let g = s.graph(cpu);
-        (louvain(cpu, &g, 1.0).unwrap(), leiden(cpu, &g, 1.0, 2).unwrap())
+fn communities_are_those_of_a_seed_on_any_threads() {
+    let s = large(12, 6, GraphKind::Undirected, 9).weighted(1);
+    let [one, other] = [0, 7].map(|seed| {
+        by_threads(&s.name, |cpu| {
+            let g = s.graph(cpu);
+            (louvain(cpu, &g, 1.0, seed).unwrap(), leiden(cpu, &g, 1.0, 2, seed).unwrap())
+        })
     });
-    assert!(is_connected(&s, &found.1.labels) && found.1.modularity > 0.1 && found.0.modularity > 0.1);
+    for found in [&one, &other] {
+        assert!(is_connected(&s, &found.1.labels) && found.1.modularity > 0.1 && found.0.modularity > 0.1);
+    }
+    assert!(one.0.labels != other.0.labels && one.1.labels != other.1.labels);
 }
 
 /// Cliques in a ring, each joined with the next by an edge (Fortunato, Barthélemy 2007).
@@ -101,7 +107,7 @@ fn cliques_in_a_ring_are_communities() {
     let want: Vec<u32> = (0..50).map(|v| v / 5).collect();
     let found = by_threads(&s.name, |cpu| {
         let g = s.graph(cpu);
-        (louvain(cpu, &g, 1.0).unwrap(), leiden(cpu, &g, 1.0, 2).unwrap())
+        (louvain(cpu, &g, 1.0, 0).unwrap(), leiden(cpu, &g, 1.0, 2, 0).unwrap())
     });
     assert_eq!((&found.0.labels, &found.1.labels), (&want, &want));
 }
@@ -115,14 +121,14 @@ fn arguments_that_cannot_be_are_refused() {
     };
     let text = |e: Error| e.to_string();
     for w in [-1.0, f64::INFINITY] {
-        let e = text(louvain(&cpu, &weighted(w), 1.0).unwrap_err());
+        let e = text(louvain(&cpu, &weighted(w), 1.0, 0).unwrap_err());
         assert!(e.contains(&format!("edge (0, 1) has {w}")), "{e}");
     }
     let g = weighted(1.0);
-    assert!(text(leiden(&cpu, &g, f64::NAN, 1).unwrap_err()).contains("NaN is not a finite number"));
+    assert!(text(leiden(&cpu, &g, f64::NAN, 1, 0).unwrap_err()).contains("NaN is not a finite number"));
     let e = text(modularity(&cpu, &g, &[0, 2], 1.0).unwrap_err());
     assert!(e.contains("vertex 1 has label 2, which is not below 2"), "{e}");
     assert!(matches!(modularity(&cpu, &g, &[0], 1.0), Err(Error::Length { found: 1, expected: 2, .. })));
     let s = samples().into_iter().find(Sample::is_directed).unwrap();
-    assert!(matches!(louvain(&cpu, &s.graph(&cpu), 1.0), Err(Error::Argument { name: "graph", .. })));
+    assert!(matches!(louvain(&cpu, &s.graph(&cpu), 1.0, 0), Err(Error::Argument { name: "graph", .. })));
 }

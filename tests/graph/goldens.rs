@@ -232,7 +232,7 @@ fn the_karate_club_is_as_published() {
     near(graph::average_clustering(&cpu, &g).unwrap(), 0.570_638_5);
     assert_eq!(graph::core_numbers(&cpu, &g).unwrap().into_iter().max(), Some(4));
     // The largest that there is (Brandes et al. 2008).
-    let communities = graph::leiden(&cpu, &g, 1.0, 10).unwrap();
+    let communities = graph::leiden(&cpu, &g, 1.0, 10, 0).unwrap();
     assert!((0.415..=0.419_79).contains(&communities.modularity), "{communities:?}");
 }
 

@@ -110,7 +110,7 @@ fn a_graph_answers_every_question() {
         let mut modularity = 9.0;
         for rounds in [0, 2] {
             ok(unsafe {
-                sparring_graph_communities(cpu, both, 1.0, rounds, x.as_mut_ptr(), 4, &mut count, &mut modularity)
+                sparring_graph_communities(cpu, both, 1.0, rounds, 7, x.as_mut_ptr(), 4, &mut count, &mut modularity)
             });
             assert!((1..=2).contains(&count) && (-0.5..1.0).contains(&modularity), "{count} {modularity}");
         }
@@ -206,7 +206,7 @@ fn communities_are_judged_and_graphs_given_back() {
     let (mut labels, mut found, mut again) = ([7u32; 4], 9.0, 9.0);
     ok(unsafe { sparring_graph_modularity(cpu, both, [0, 0, 0, 1].as_ptr(), 4, 1.0, &mut found) });
     assert!((found + 128.0 / 900.0).abs() < 1e-12, "{found}");
-    ok(unsafe { sparring_graph_communities(cpu, both, 1.0, 2, labels.as_mut_ptr(), 4, null_mut(), &mut found) });
+    ok(unsafe { sparring_graph_communities(cpu, both, 1.0, 2, 0, labels.as_mut_ptr(), 4, null_mut(), &mut found) });
     ok(unsafe { sparring_graph_modularity(cpu, both, labels.as_ptr(), 4, 1.0, &mut again) });
     assert!((found - again).abs() < 1e-12, "{found} {again}");
     let e = unsafe { sparring_graph_modularity(cpu, both, labels.as_ptr(), 3, 1.0, &mut again) };

@@ -323,7 +323,7 @@ static void graphs()
     const auto found = both.leiden(cpu);
     EXPECT(found.labels.size() == 4 && found.count >= 1);
     EXPECT(std::abs(both.modularity(cpu, found.labels) - found.modularity) < 1e-12);
-    EXPECT(both.louvain(cpu, 0.5).count <= 2 && both.label_propagation(cpu).labels.size() == 4);
+    EXPECT(both.louvain(cpu, 0.5, 7).count <= 2 && both.label_propagation(cpu).labels.size() == 4);
     EXPECT(both.asynchronous_label_propagation(cpu).labels.size() == 4);
     EXPECT(both.color(cpu).count == 3 && !both.independent_set(cpu).empty());
     const auto forest = both.spanning_forest(cpu);

@@ -176,10 +176,10 @@ const ALGORITHMS: &[Algorithm] = &[
         later(found, move |x| communities(on.cpu, g, &x.labels))
     } },
     Algorithm { name: "louvain", form: Form::Undirected, run: |on, g, _| {
-        later(louvain(on.cpu, g, 1.0), |x| vec![("modularity", x.modularity), ("communities", x.count as f64)])
+        later(louvain(on.cpu, g, 1.0, 0), |x| vec![("modularity", x.modularity), ("communities", x.count as f64)])
     } },
     Algorithm { name: "leiden", form: Form::Undirected, run: |on, g, _| {
-        later(leiden(on.cpu, g, 1.0, ROUNDS), |x| vec![("modularity", x.modularity), ("communities", x.count as f64)])
+        later(leiden(on.cpu, g, 1.0, ROUNDS, 0), |x| vec![("modularity", x.modularity), ("communities", x.count as f64)])
     } },
     Algorithm { name: "modularity", form: Form::Undirected, run: |on, g, case| {
         later(modularity(on.cpu, g, &case.labels, 1.0), |x| vec![("modularity", x)])

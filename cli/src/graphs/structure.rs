@@ -37,8 +37,8 @@ pub(super) const EXAMPLES: &[(&str, [Example; 2])] = &[
         [
             ("sparring louvain graph.txt --kind undirected", "Communities by modularity"),
             (
-                "sparring louvain a.mtx --kind undirected --weighted --resolution 2",
-                "Smaller communities of a weighted graph",
+                "sparring louvain a.mtx --kind undirected --weighted --resolution 2 --seed 7",
+                "Smaller communities of a weighted graph, vertices in another order",
             ),
         ],
     ),
@@ -161,6 +161,9 @@ pub(crate) struct Louvain {
     /// Resolution: communities are smaller above 1
     #[arg(long, value_name = "X", default_value_t = 1.0)]
     resolution: f64,
+    /// Draws the order in which vertices are considered
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    seed: u64,
 }
 
 #[derive(Args)]
@@ -233,8 +236,8 @@ impl Run for Structure {
                 })
             }
             Self::Ktruss(of) => of.truss(context, g),
-            Self::Louvain(of) => communities(louvain(cpu, g, of.resolution)?),
-            Self::Leiden(of) => communities(leiden(cpu, g, of.louvain.resolution, of.iterations)?),
+            Self::Louvain(of) => communities(louvain(cpu, g, of.resolution, of.seed)?),
+            Self::Leiden(of) => communities(leiden(cpu, g, of.louvain.resolution, of.iterations, of.louvain.seed)?),
             Self::Clustering(_) => {
                 let (found, global) = (local_clustering(cpu, g)?, transitivity(cpu, g)?);
                 let mean = found.iter().sum::<f64>() / found.len().max(1) as f64;

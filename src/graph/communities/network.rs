@@ -1,13 +1,24 @@
 //! The graph of a level, whose vertices are communities of the level before.
 
 use std::borrow::Cow;
+use std::ops::Range;
+use std::sync::{Mutex, PoisonError};
 
 use crate::graph::Graph;
-use crate::par::{copied, filled, reserved, zeros};
+use crate::par::{Threads, append_both, copied, filled, out_of_memory, prefetch, reserved, try_split, zeros};
 use crate::{Error, Result};
 
 /// The rounding of sums of weights, with room to spare.
 const GAIN: f64 = 1e-12;
+
+/// Edges and vertices of a block at least, and blocks at most.
+const WORK: usize = 1 << 14;
+const BLOCKS: usize = 64;
+
+/// Edges of a list that are asked for ahead: a processor foresees how longer ones go on.
+const LONG: usize = 64;
+/// Vertices' numbers in a cache line.
+const LINE: usize = 16;
 
 /// An undirected graph, both directions of each edge. Self-loops may be listed and count in `inside` and `degrees`
 /// alone.
@@ -67,6 +78,16 @@ impl<'a> Network<'a> {
         self.degrees.len()
     }
 
+    /// Asks for the list of `v`.
+    #[inline(always)]
+    pub(super) fn ask(&self, v: usize) {
+        let range = self.ptr[v]..self.ptr[v + 1].min(self.ptr[v] + LONG);
+        range.clone().step_by(LINE).for_each(|k| prefetch(&self.ends, k));
+        if let Some(weights) = &self.weights {
+            range.step_by(LINE / 2).for_each(|k| prefetch(weights, k));
+        }
+    }
+
     /// Calls `f` for each neighbor of `v` other than itself, with the weight of the edge.
     #[inline(always)]
     pub(super) fn each(&self, v: usize, mut f: impl FnMut(usize, f64)) {
@@ -81,53 +102,72 @@ impl<'a> Network<'a> {
         }
     }
 
-    /// The graph whose vertices are the `count` communities of `labels`.
-    pub(super) fn aggregated(&self, labels: &[u32], count: usize) -> Result<Network<'static>> {
+    /// The graph whose vertices are the communities of `labels`.
+    pub(super) fn aggregated(
+        &self,
+        threads: &Threads,
+        op: &'static str,
+        labels: &[u32],
+        groups: &Groups,
+    ) -> Result<Network<'static>> {
         const WHAT: &str = "a graph of communities";
-        // Vertices by community.
-        let mut start = zeros(count + 1, WHAT)?;
-        labels.iter().for_each(|&l| start[l as usize + 1] += 1);
-        (0..count).for_each(|c| start[c + 1] += start[c]);
-        let (mut next, mut members) = (copied(&start, WHAT)?, filled(labels.len(), 0u32, WHAT)?);
-        for (v, &l) in labels.iter().enumerate() {
-            members[next[l as usize]] = v as u32;
-            next[l as usize] += 1;
+        let count = groups.count();
+        let mut degrees = filled(count, 0.0, WHAT)?;
+        labels.iter().zip(&self.degrees).for_each(|(&l, d)| degrees[l as usize] += d);
+        // Of each community the weight inside and how many others it is joined with, block by block.
+        let mut rows = filled(count, (0.0, 0), WHAT)?;
+        let blocks = groups.blocks(self)?;
+        let (mut parts, mut rest) = (reserved(blocks.len(), WHAT)?, &mut rows[..]);
+        for block in &blocks {
+            let (part, others) = rest.split_at_mut(block.len());
+            parts.push(Mutex::new(part));
+            rest = others;
         }
-        let most = self.ends.len();
-        let (mut ptr, mut ends, mut weights) =
-            (reserved(count + 1, WHAT)?, reserved(most, WHAT)?, reserved(most, WHAT)?);
-        let (mut inside, mut degrees) = (filled(count, 0.0, WHAT)?, filled(count, 0.0, WHAT)?);
-        let mut sums = filled(count, 0.0, WHAT)?;
-        ptr.push(0);
-        for c in 0..count {
-            let first = ends.len();
-            for &v in &members[start[c]..start[c + 1]] {
-                let v = v as usize;
-                degrees[c] += self.degrees[v];
-                inside[c] += self.inside[v];
-                self.each(v, |u, w| {
-                    let d = labels[u];
-                    let sum = &mut sums[d as usize];
-                    // Listed again if edges before it had weight 0: the second time for nothing.
-                    if *sum == 0.0 && d as usize != c {
-                        ends.push(d);
+        let room = || Ok((filled(count, 0.0, WHAT)?, filled(count + 1, 0u32, WHAT)?));
+        let (ends, weights) = append_both(
+            threads,
+            op,
+            blocks.len(),
+            self.ends.len(),
+            room,
+            |(sums, touched), k, ends: &mut Vec<u32>, weights: &mut Vec<f64>| {
+                let mut rows = parts[k].lock().unwrap_or_else(PoisonError::into_inner);
+                let (sums, touched) = (&mut sums[..], &mut touched[..]);
+                for (c, row) in blocks[k].clone().zip(rows.iter_mut()) {
+                    let (members, mut len, first) = (groups.of(c), 0, ends.len());
+                    for (k, &v) in members.iter().enumerate() {
+                        if let Some(&next) = members.get(k + 2) {
+                            self.ask(next as usize);
+                        }
+                        let v = v as usize;
+                        row.0 += self.inside[v];
+                        self.each(v, |u, w| {
+                            let d = labels[u];
+                            let sum = &mut sums[d as usize];
+                            touched[len] = d;
+                            len += usize::from((*sum == 0.0) & (w > 0.0));
+                            *sum += w;
+                        });
                     }
-                    *sum += w;
-                });
-            }
-            inside[c] += std::mem::take(&mut sums[c]);
-            let mut kept = first;
-            for k in first..ends.len() {
-                let d = ends[k];
-                let sum = std::mem::take(&mut sums[d as usize]);
-                ends[kept] = d;
-                if sum > 0.0 {
-                    weights.push(sum);
-                    kept += 1;
+                    row.0 += std::mem::take(&mut sums[c]);
+                    ends.try_reserve(len).map_err(|_| out_of_memory::<u32>(WHAT, len))?;
+                    weights.try_reserve(len).map_err(|_| out_of_memory::<f64>(WHAT, len))?;
+                    for &d in touched[..len].iter().filter(|&&d| d as usize != c) {
+                        ends.push(d);
+                        weights.push(std::mem::take(&mut sums[d as usize]));
+                    }
+                    row.1 = ends.len() - first;
                 }
-            }
-            ends.truncate(kept);
-            ptr.push(kept);
+                Ok(())
+            },
+        )?;
+        drop(parts);
+        let mut ptr = reserved(count + 1, WHAT)?;
+        ptr.push(0);
+        let mut inside = reserved(count, WHAT)?;
+        for (k, &(weight, len)) in rows.iter().enumerate() {
+            inside.push(weight);
+            ptr.push(ptr[k] + len);
         }
         let (scale, gain, total) = (self.scale, self.gain, self.total);
         let weights = Some(Cow::Owned(weights));
@@ -141,6 +181,49 @@ impl<'a> Network<'a> {
         }
         let (inside, expected) = (self.inside.iter().sum::<f64>(), self.degrees.iter().map(|d| d * d).sum::<f64>());
         (inside - self.scale * expected) / self.total
+    }
+}
+
+/// Vertices by community.
+pub(super) struct Groups {
+    start: Vec<usize>,
+    pub(super) members: Vec<u32>,
+}
+
+impl Groups {
+    /// Of `labels` below `count`; those of one community are in order.
+    pub(super) fn new(labels: &[u32], count: usize) -> Result<Self> {
+        const WHAT: &str = "vertices by community";
+        let mut start = zeros(count + 1, WHAT)?;
+        labels.iter().for_each(|&l| start[l as usize + 1] += 1);
+        (0..count).for_each(|c| start[c + 1] += start[c]);
+        let (mut next, mut members) = (copied(&start, WHAT)?, filled(labels.len(), 0u32, WHAT)?);
+        for (v, &l) in labels.iter().enumerate() {
+            members[next[l as usize]] = v as u32;
+            next[l as usize] += 1;
+        }
+        Ok(Self { start, members })
+    }
+    pub(super) fn count(&self) -> usize {
+        self.start.len() - 1
+    }
+    /// The places of the members of community `c`.
+    pub(super) fn range(&self, c: usize) -> Range<usize> {
+        self.start[c]..self.start[c + 1]
+    }
+    fn of(&self, c: usize) -> &[u32] {
+        &self.members[self.range(c)]
+    }
+    /// Communities in blocks of about as many edges.
+    pub(super) fn blocks(&self, network: &Network<'_>) -> Result<Vec<Range<usize>>> {
+        let mut before = reserved(self.count() + 1, "edges of communities")?;
+        before.push(0);
+        for c in 0..self.count() {
+            let edges = self.of(c).iter().map(|&v| (network.ptr[v as usize + 1] - network.ptr[v as usize] + 1) as u64);
+            before.push(before[c] + edges.sum::<u64>());
+        }
+        let blocks = ((network.ends.len() + network.vertices()) / WORK).clamp(1, BLOCKS);
+        try_split(self.count(), blocks, |c| before[c])
     }
 }
 

@@ -1,62 +1,137 @@
 //! Parts of communities that hang together well.
 
-use super::network::Network;
+use super::network::{Groups, Network};
 use crate::Result;
-use crate::par::{collected, filled, reserved};
+use crate::par::{Threads, filled, for_each_part, reserved};
 
-/// Splits the communities `labels`: every vertex starts as a part of its own, and one that is still alone joins the
-/// part of its community by which modularity grows most, if both hang together well with the rest of the community.
-pub(super) fn refined(network: &Network<'_>, labels: &[u32]) -> Result<Vec<u32>> {
-    let n = network.vertices();
-    let mut totals = filled(n, 0.0, "degrees of communities")?;
-    let mut parts = collected(n, 0..n as u32, "parts of communities")?;
-    // Of each part: the degree, and the weight of edges to the rest of its community.
-    let mut sums = filled(n, (0.0, 0.0), "parts of communities")?;
-    let mut alone = filled(n, true, "parts of communities")?;
-    for v in 0..n {
-        totals[labels[v] as usize] += network.degrees[v];
-        let mut out = 0.0;
-        network.each(v, |u, w| out += if labels[u] == labels[v] { w } else { 0.0 });
-        sums[v] = (network.degrees[v], out);
+/// A part of a community.
+#[derive(Clone, Copy, Default)]
+struct Part {
+    degree: f64,
+    /// The weight of edges to the rest of the community.
+    out: f64,
+    alone: bool,
+}
+
+/// Splits communities: every vertex starts as a part of its own, and one that is still alone joins the part of its
+/// community by which modularity grows most, if both hang together well with the rest of the community. The part of a
+/// vertex is the number of a vertex.
+///
+/// Communities do not know of each other, so that each is a task.
+pub(super) fn refined(threads: &Threads, network: &Network<'_>, groups: &Groups) -> Result<Vec<u32>> {
+    const WHAT: &str = "parts of communities";
+    let (n, members) = (network.vertices(), &groups.members[..]);
+    // Vertices go by their place among the members of all communities.
+    let mut places = filled(n, 0u32, WHAT)?;
+    members.iter().enumerate().for_each(|(k, &v)| places[v as usize] = k as u32);
+    let mut names = filled(n, 0u32, WHAT)?;
+    let blocks = groups.blocks(network)?;
+    let (mut tasks, mut rest) = (reserved(blocks.len(), WHAT)?, &mut names[..]);
+    for block in blocks {
+        let vertices: usize = block.clone().map(|c| groups.range(c).len()).sum();
+        let (part, others) = rest.split_at_mut(vertices);
+        tasks.push((block, part));
+        rest = others;
     }
+    // The largest first: what is begun last is short.
+    tasks.sort_unstable_by_key(|(_, names)| std::cmp::Reverse(names.len()));
     let longest = network.ptr.windows(2).map(|p| p[1] - p[0]).max().unwrap_or(0);
-    let mut touched: Vec<u32> = reserved(longest, "parts of neighbors")?;
-    let mut weights = filled(n, 0.0, "weights to parts")?;
-    for v in 0..n {
-        let (degree, out) = sums[v];
-        let total = totals[labels[v] as usize];
-        let connected = |(degree, out): (f64, f64)| out >= network.scale * degree * (total - degree);
-        if !alone[v] || out == 0.0 || !connected((degree, out)) {
-            continue;
+    let largest = (0..groups.count()).map(|c| groups.range(c).len()).max().unwrap_or(0);
+    let room = || {
+        let (touched, weights) = (filled(longest + 1, 0u32, WHAT)?, filled(largest, 0.0, WHAT)?);
+        Ok(Refining {
+            network,
+            members,
+            places: &places,
+            parts: filled(largest, Part::default(), WHAT)?,
+            weights,
+            touched,
+        })
+    };
+    for_each_part(threads, tasks, room, |refining, (block, names)| {
+        let mut rest = names;
+        for c in block {
+            let range = groups.range(c);
+            let (names, others) = std::mem::take(&mut rest).split_at_mut(range.len());
+            refining.split(range.start, names);
+            rest = others;
         }
-        network.each(v, |u, w| {
-            if labels[u] == labels[v] {
-                let part = parts[u];
-                let weight = &mut weights[part as usize];
-                if *weight == 0.0 {
-                    touched.push(part);
+        Ok(())
+    })?;
+    let mut found = filled(n, 0u32, WHAT)?;
+    members.iter().zip(&names).for_each(|(&v, &name)| found[v as usize] = members[name as usize]);
+    Ok(found)
+}
+
+struct Refining<'a> {
+    network: &'a Network<'a>,
+    members: &'a [u32],
+    places: &'a [u32],
+    parts: Vec<Part>,
+    /// Of each part the weight of the edges that lead to it from the vertex considered; 0 in between.
+    weights: Vec<f64>,
+    /// Room for the parts of all neighbors, and for one that is written in vain.
+    touched: Vec<u32>,
+}
+
+impl Refining<'_> {
+    /// Splits the community of the `names.len()` members from `start` on; `names` get the places of their parts.
+    fn split(&mut self, start: usize, names: &mut [u32]) {
+        let (network, places, size) = (self.network, self.places, names.len());
+        names.iter_mut().zip(start as u32..).for_each(|(name, k)| *name = k);
+        if size == 1 {
+            return;
+        }
+        let (members, parts) = (&self.members[start..start + size], &mut self.parts[..size]);
+        let (weights, touched) = (&mut self.weights[..size], &mut self.touched[..]);
+        // Beyond the community it is `size` or more.
+        let local = |u: usize| places[u].wrapping_sub(start as u32) as usize;
+        let ask = |k: usize| {
+            if let Some(&next) = members.get(k + 2) {
+                network.ask(next as usize);
+            }
+        };
+        let mut total = 0.0;
+        for (k, (&v, part)) in members.iter().zip(&mut *parts).enumerate() {
+            ask(k);
+            let mut out = 0.0;
+            network.each(v as usize, |u, w| out += if local(u) < size { w } else { 0.0 });
+            *part = Part { degree: network.degrees[v as usize], out, alone: true };
+            total += part.degree;
+        }
+        let connected = |part: Part| part.out >= network.scale * part.degree * (total - part.degree);
+        for (k, &v) in members.iter().enumerate() {
+            let own = parts[k];
+            ask(k);
+            if !own.alone || own.out == 0.0 || !connected(own) {
+                continue;
+            }
+            let mut len = 0;
+            network.each(v as usize, |u, w| {
+                if let Some(&name) = names.get(local(u)) {
+                    let weight = &mut weights[name as usize - start];
+                    touched[len] = name;
+                    len += usize::from(*weight == 0.0);
+                    *weight += w;
                 }
-                *weight += w;
+            });
+            let mut best = (network.gain * own.degree, (start + k) as u32, 0.0);
+            for &name in &touched[..len] {
+                let weight = std::mem::take(&mut weights[name as usize - start]);
+                let part = parts[name as usize - start];
+                let gain = weight - network.scale * own.degree * part.degree;
+                if (gain > best.0 || (gain == best.0 && name < best.1)) && connected(part) {
+                    best = (gain, name, weight);
+                }
             }
-        });
-        let mut best = (network.gain * degree, v as u32, 0.0);
-        for part in touched.drain(..) {
-            let weight = std::mem::take(&mut weights[part as usize]);
-            let of = sums[part as usize];
-            let gain = weight - network.scale * degree * of.0;
-            if (gain > best.0 || (gain == best.0 && part < best.1)) && connected(of) {
-                best = (gain, part, weight);
+            let (_, to, weight) = best;
+            if to as usize != start + k {
+                names[k] = to;
+                // No vertex is in its own part any more, and `to` has two or more.
+                parts[k].alone = false;
+                let part = &mut parts[to as usize - start];
+                *part = Part { degree: part.degree + own.degree, out: part.out + own.out - 2.0 * weight, alone: false };
             }
-        }
-        let (_, to, weight) = best;
-        if to as usize != v {
-            parts[v] = to;
-            // No vertex is part `v` any more, and `to` has two or more.
-            alone[v] = false;
-            alone[to as usize] = false;
-            let sum = &mut sums[to as usize];
-            *sum = (sum.0 + degree, sum.1 + out - 2.0 * weight);
         }
     }
-    Ok(parts)
 }
