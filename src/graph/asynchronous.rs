@@ -7,7 +7,7 @@
 
 use super::labels::Neighbors;
 use super::{Graph, LabelPropagation};
-use crate::par::{collected, filled, note, reserved};
+use crate::par::{collected, filled, note, prefetch, reserved, zero_indices};
 use crate::{Cpu, Result};
 
 /// Labels after vertices, one after the other, have taken the most frequent label of their neighbors, until no vertex
@@ -40,40 +40,63 @@ pub fn asynchronous_label_propagation(cpu: &Cpu, g: &Graph, iterations: usize) -
     let n = g.vertices();
     let lists = Neighbors::of_graph(cpu, g)?;
     let mut labels = collected(n, 0..n as u32, LABELS)?;
-    let mut counts = filled(n, 0u32, "numbers of labels")?;
+    let mut counts: Vec<u32> = zero_indices(n, "numbers of labels")?;
     let mut awake = filled(n, true, "vertices that are awake")?;
-    let (mut queue, mut next) = (reserved(n, QUEUE)?, reserved(n, QUEUE)?);
+    // With room for a vertex that is written in vain.
+    let (mut queue, mut next) = (reserved(n + 1, QUEUE)?, zero_indices(n + 1, QUEUE)?);
     for first in (0..n).step_by(BLOCK) {
         // A vertex of each remainder, since 2531 is odd.
         queue.extend((0..BLOCK).map(|k| first + k * STRIDE % BLOCK).filter(|&v| v < n).map(|v| v as u32));
     }
-    let mut done = 0;
-    while done < iterations && !queue.is_empty() {
-        cpu.threads().alone("asynchronous_label_propagation", || {
-            for &v in &queue {
+    let (mut done, mut len) = (0, queue.len());
+    queue.resize(n + 1, 0);
+    while done < iterations && len > 0 {
+        len = cpu.threads().alone("asynchronous_label_propagation", || {
+            let queue = &queue[..len];
+            let mut woken = 0;
+            for (k, &v) in queue.iter().enumerate() {
+                // The first pass finds a block in the cache: its lists are asked for one after the other.
+                let (later, soon) = match done {
+                    0 => (k + BLOCK < n).then_some((k + BLOCK, k + BLOCK - AHEAD)).unzip(),
+                    _ => (queue.get(k + AHEAD).map(|&v| v as usize), queue.get(k + AHEAD / 2).map(|&v| v as usize)),
+                };
+                if let (Some(later), Some(soon)) = (later, soon) {
+                    lists.ask(later);
+                    lists.of(soon).iter().for_each(|list| prefetch(list, 0));
+                }
+                if k + AHEAD / 4 < queue.len() {
+                    let soon = lists.of(queue[k + AHEAD / 4] as usize);
+                    soon.iter().for_each(|list| list.iter().take(FEW).for_each(|&u| prefetch(&labels, u as usize)));
+                }
                 let v = v as usize;
                 awake[v] = false;
-                let lists = lists.of(v);
-                let label = mode(&labels, lists, labels[v], &mut counts);
-                if label == std::mem::replace(&mut labels[v], label) {
+                let (lists, own) = (lists.of(v), labels[v]);
+                let label = match lists[0].len() + lists[1].len() {
+                    0 => own,
+                    1..=4 => mode_of_few::<4>(&labels, lists, own),
+                    5..=FEW => mode_of_few::<FEW>(&labels, lists, own),
+                    _ => mode(&labels, lists, own, &mut counts),
+                };
+                if label == own {
                     continue;
                 }
+                labels[v] = label;
+                // Who wakes cannot be foreseen: no branch hangs on it.
                 for &u in lists.iter().copied().flatten() {
                     let awake = &mut awake[u as usize];
-                    if !*awake && labels[u as usize] != label {
-                        *awake = true;
-                        next.push(u);
-                    }
+                    let wakes = !*awake & (labels[u as usize] != label);
+                    *awake |= wakes;
+                    next[woken] = u;
+                    woken += usize::from(wakes);
                 }
             }
-            Ok(())
+            Ok(woken)
         })?;
         done += 1;
-        queue.clear();
         std::mem::swap(&mut queue, &mut next);
     }
-    note(|| format!("asynchronous_label_propagation: {done} passes, {} vertices awake", queue.len()));
-    Ok(LabelPropagation { labels, iterations: done, stable: queue.is_empty() })
+    note(|| format!("asynchronous_label_propagation: {done} passes, {len} vertices awake"));
+    Ok(LabelPropagation { labels, iterations: done, stable: len == 0 })
 }
 
 const LABELS: &str = "labels";
@@ -83,32 +106,50 @@ const QUEUE: &str = "a queue of vertices";
 const BLOCK: usize = 1 << 12;
 const STRIDE: usize = 2531;
 /// Neighbors up to which each label is compared with each.
-const COMPARED: usize = 8;
+const FEW: usize = 8;
+/// Vertices in the queue between one that is considered and the one whose place in memory is asked for.
+const AHEAD: usize = 32;
+
+/// Compares as a label of `count` neighbors does: the most frequent one, `own` if it is one of those, else the least.
+#[inline(always)]
+fn rank(label: u32, count: u32, own: u32) -> u64 {
+    // No vertex has the largest number.
+    (u64::from(count) << 32) | u64::from(if label == own { u32::MAX } else { !label - 1 })
+}
+
+/// The label that has rank `best`.
+#[inline(always)]
+fn label_of(best: u64, own: u32) -> u32 {
+    match best as u32 {
+        u32::MAX => own,
+        rest => !(rest + 1),
+    }
+}
+
+/// [`mode`] of at most N neighbors, at least one, without a branch but for their number.
+#[inline(always)]
+fn mode_of_few<const N: usize>(labels: &[u32], lists: [&[u32]; 2], own: u32) -> u32 {
+    let mut few = [u32::MAX; N];
+    few.iter_mut().zip(lists.iter().copied().flatten()).for_each(|(few, &u)| *few = labels[u as usize]);
+    let mut counts = [0u32; N];
+    for l in few {
+        counts.iter_mut().zip(&few).for_each(|(count, &x)| *count += u32::from(x == l));
+    }
+    // What is no neighbor counts for nothing.
+    let ranks = few.iter().zip(counts).map(|(&l, count)| if l == u32::MAX { 0 } else { rank(l, count, own) });
+    label_of(ranks.fold(0, u64::max), own)
+}
 
 /// The label that most neighbors have: `own` if it is one of those, else the least. `counts` are zeros before and
 /// after.
 #[inline(always)]
 fn mode(labels: &[u32], lists: [&[u32]; 2], own: u32, counts: &mut [u32]) -> u32 {
-    let label = |u: u32| labels[u as usize];
-    let rank = |label: u32, count: u32| (count, label == own, !label);
-    let mut best = (0, true, !own);
-    if lists[0].len() + lists[1].len() <= COMPARED {
-        let (mut few, mut len) = ([0; COMPARED], 0);
-        for &u in lists.iter().copied().flatten() {
-            few[len] = label(u);
-            len += 1;
-        }
-        let few = &few[..len];
-        for &l in few {
-            best = best.max(rank(l, few.iter().map(|&x| u32::from(x == l)).sum()));
-        }
-        return !best.2;
-    }
+    let mut best = 0;
     for &u in lists.iter().copied().flatten() {
-        let label = label(u);
+        let label = labels[u as usize];
         counts[label as usize] += 1;
-        best = best.max(rank(label, counts[label as usize]));
+        best = best.max(rank(label, counts[label as usize], own));
     }
-    lists.iter().copied().flatten().for_each(|&u| counts[label(u) as usize] = 0);
-    !best.2
+    lists.iter().copied().flatten().for_each(|&u| counts[labels[u as usize] as usize] = 0);
+    label_of(best, own)
 }

@@ -17,7 +17,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
 use super::place::{GraphBackend, Place};
 use super::structure::{Graph, GraphKind, Lists};
-use crate::par::{collected, filled, for_each_part, try_split};
+use crate::par::{collected, filled, for_each_part, prefetch, try_split};
 use crate::simd::{Work, dispatch_work};
 use crate::sparse::cut;
 use crate::{Cpu, Result};
@@ -142,6 +142,14 @@ impl<'a> Neighbors<'a> {
     #[inline(always)]
     pub(super) fn of(&self, v: usize) -> [&'a [u32]; 2] {
         [self.out.of(v), self.into.map_or(&[], |into| into.of(v))]
+    }
+    /// Asks for the place of the lists of `v`.
+    #[inline(always)]
+    pub(super) fn ask(&self, v: usize) {
+        prefetch(self.out.ptr, v);
+        if let Some(into) = self.into {
+            prefetch(into.ptr, v);
+        }
     }
     /// Number of neighbors of vertices 0..v.
     fn before(&self, v: usize) -> usize {
