@@ -14,6 +14,8 @@ const WORK: usize = 1 << 13;
 
 /// Neighboring vertices that are put in order: their lists and what they name stay in the nearest cache.
 const WINDOW: usize = 256;
+/// Degrees that are told apart; from the last on all are one.
+const DEGREES: usize = 128;
 
 /// Vertices' numbers in a cache line.
 const LINE: usize = 16;
@@ -35,18 +37,26 @@ impl<'a> Pull<'a> {
         let n = lists.ptr.len() - 1;
         let work = lists.ends.len() + n;
         let blocks = try_split(n, (work / WORK).clamp(1, BLOCKS), |v| (lists.ptr[v] + v) as u64)?;
-        let mut order = reserved(n, "an order of vertices")?;
-        order.extend(0..n as u32);
+        let mut order = filled(n, 0u32, "an order of vertices")?;
         let mut rest = &mut order[..];
         let mut parts = reserved(blocks.len(), "blocks")?;
         for block in &blocks {
             let (part, others) = rest.split_at_mut(block.len());
-            parts.push(part);
+            parts.push((block.start, part));
             rest = others;
         }
-        let by_degree = |(): &mut (), part: &mut [u32]| {
-            for window in part.chunks_mut(WINDOW) {
-                window.sort_unstable_by_key(|&v| (lists.degree(v as usize), v));
+        let by_degree = |(): &mut (), (start, part): (usize, &mut [u32])| {
+            for (window, first) in part.chunks_mut(WINDOW).zip((start..).step_by(WINDOW)) {
+                // By counting.
+                let degree = |v: usize| lists.degree(v).min(DEGREES - 1);
+                let mut next = [0; DEGREES + 1];
+                (first..first + window.len()).for_each(|v| next[degree(v) + 1] += 1);
+                (0..DEGREES).for_each(|d| next[d + 1] += next[d]);
+                for v in first..first + window.len() {
+                    let place = &mut next[degree(v)];
+                    window[*place] = v as u32;
+                    *place += 1;
+                }
             }
             Ok(())
         };

@@ -1,9 +1,11 @@
 //! Centralities that are fixed points of sums over neighbors: eigenvector, Katz, hubs and authorities.
 
+use std::sync::{Mutex, PoisonError};
+
 use super::leading::accelerate;
 use super::pull::Pull;
 use super::structure::Graph;
-use crate::par::{filled, note};
+use crate::par::{Threads, filled, for_each_part, note, reserved};
 use crate::{Cpu, Error, Result};
 
 /// When an iteration ends.
@@ -194,29 +196,60 @@ pub fn hits(cpu: &Cpu, g: &Graph, iteration: Iteration) -> Result<Hits> {
         return Ok(Hits { hubs, authorities });
     }
     let (mut next, mut unused) = (filled(n, 0.0, "hubs")?, filled(n, 0.0, "authorities")?);
-    let into = Pull::new(cpu.threads(), g.incoming(cpu)?)?;
-    let out = Pull::new(cpu.threads(), g.outgoing())?;
-    iteration.run("hits", |_| {
-        let total = into.step("hits", &hubs, &mut authorities, &mut unused, |_, sum, a, _| {
-            *a = sum;
-            sum
-        })?;
-        scale(&mut authorities, total);
+    let (threads, lists) = (cpu.threads(), g.incoming(cpu)?);
+    let into = Pull::new(threads, lists)?;
+    // Both directions of an undirected graph are one.
+    let other = if g.has_both_directions() { None } else { Some(Pull::new(threads, g.outgoing())?) };
+    let out = other.as_ref().unwrap_or(&into);
+    iteration.run("hits", |k| {
+        let total = if *k == 1 && lists.weights.is_none() {
+            // The first product, of a constant, is known.
+            (0..n).zip(&mut authorities).for_each(|(v, a)| *a = even * lists.degree(v) as f64);
+            authorities.iter().sum()
+        } else {
+            into.step("hits", &hubs, &mut authorities, &mut unused, |_, sum, a, _| {
+                *a = sum;
+                sum
+            })?
+        };
+        scale(threads, &mut authorities, total, &hubs)?;
         let total = out.step("hits", &authorities, &mut next, &mut unused, |_, sum, h, _| {
             *h = sum;
             sum
         })?;
-        scale(&mut next, total);
-        let change = next.iter().zip(&hubs).map(|(new, old)| (new - old).abs()).sum();
+        let change = scale(threads, &mut next, total, &hubs)?;
         std::mem::swap(&mut hubs, &mut next);
         Ok(change)
     })?;
     Ok(Hits { hubs, authorities })
 }
 
-/// Divides by their sum, unless all are 0.
-fn scale(x: &mut [f64], total: f64) {
-    if total > 0.0 {
-        x.iter_mut().for_each(|x| *x /= total);
-    }
+/// Vertices of a block: sums are those of blocks, whatever the number of threads.
+const BLOCK: usize = 1 << 13;
+
+/// Divides `x` by `total`, unless all are 0, and says how far it is from `before` then, `Σ |x − before|`.
+fn scale(threads: &Threads, x: &mut [f64], total: f64, before: &[f64]) -> Result<f64> {
+    let blocks = x.len().div_ceil(BLOCK);
+    let sums = Mutex::new(filled(blocks, 0.0, "sums of blocks")?);
+    let by = if total > 0.0 { total } else { 1.0 };
+    let mut parts = reserved(blocks, "blocks")?;
+    parts.extend(x.chunks_mut(BLOCK).zip(before.chunks(BLOCK)).enumerate());
+    for_each_part(
+        threads,
+        parts,
+        || Ok(()),
+        |(), (k, (x, before))| {
+            // Four sums of every fourth, which do not wait for each other.
+            let mut four = [0.0; 4];
+            for (x, before) in x.chunks_mut(4).zip(before.chunks(4)) {
+                for ((x, before), sum) in x.iter_mut().zip(before).zip(&mut four) {
+                    *x /= by;
+                    *sum += (*x - before).abs();
+                }
+            }
+            sums.lock().unwrap_or_else(PoisonError::into_inner)[k] = (four[0] + four[1]) + (four[2] + four[3]);
+            Ok(())
+        },
+    )?;
+    Ok(sums.into_inner().unwrap_or_else(PoisonError::into_inner).iter().sum())
 }
