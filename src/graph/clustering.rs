@@ -3,8 +3,8 @@
 use super::Graph;
 use super::simple::simple;
 use super::triangles::counts_of_simple;
-use crate::par::reserved;
-use crate::{Cpu, Result};
+use crate::par::{Fresh, Threads, reserved};
+use crate::{Cpu, Pattern, Result};
 
 /// `c(v) = 2 t(v) / (d(v) (d(v) − 1))`: the fraction of the pairs of neighbors of each vertex that are joined by an
 /// edge, with t(v) triangles and d(v) neighbors; 0 for a vertex of fewer than two neighbors.
@@ -30,13 +30,53 @@ use crate::{Cpu, Result};
 pub fn local_clustering(cpu: &Cpu, g: &Graph) -> Result<Vec<f64>> {
     g.check_undirected("clustering")?;
     let graph = simple(cpu, g)?;
+    if graph.row_ptr().windows(2).all(|p| p[1] - p[0] <= FEW) {
+        return among_few(cpu.threads(), &graph);
+    }
     let triangles = counts_of_simple(cpu.threads(), &graph)?;
     let mut local = reserved(triangles.len(), "clustering coefficients")?;
-    local.extend(triangles.iter().enumerate().map(|(v, &t)| {
-        let degree = graph.row(v).len() as f64;
-        if t == 0 { 0.0 } else { 2.0 * t as f64 / (degree * (degree - 1.0)) }
-    }));
+    local.extend(triangles.iter().enumerate().map(|(v, &t)| coefficient(t, graph.row(v).len())));
     Ok(local)
+}
+
+fn coefficient(triangles: u64, degree: usize) -> f64 {
+    let degree = degree as f64;
+    if triangles == 0 { 0.0 } else { 2.0 * triangles as f64 / (degree * (degree - 1.0)) }
+}
+
+/// Degrees up to which pairs of neighbors are looked for in the list of one of them: to put vertices in order, so that
+/// a triangle is found once and not three times, takes longer than that.
+const FEW: usize = 8;
+/// Vertices of a block.
+const BLOCK: usize = 1 << 12;
+
+/// Coefficients of a simple graph whose vertices have at most [`FEW`] neighbors.
+fn among_few(threads: &Threads, graph: &Pattern) -> Result<Vec<f64>> {
+    let n = graph.nrows();
+    let block = |b: usize| (b * BLOCK).min(n);
+    let local = Fresh::new(n, "clustering coefficients")?;
+    local.fill(
+        threads,
+        "clustering",
+        n.div_ceil(BLOCK).max(1),
+        block,
+        || Ok(()),
+        |(), b, slots| {
+            for (local, v) in slots.rest(0.0).iter_mut().zip(block(b)..) {
+                let list = graph.row(v);
+                let mut triangles = 0;
+                for (k, &u) in list.iter().enumerate() {
+                    let others = &list[k + 1..];
+                    if !others.is_empty() {
+                        let of = graph.row(u as usize);
+                        triangles += others.iter().flat_map(|x| of.iter().map(move |y| u64::from(x == y))).sum::<u64>();
+                    }
+                }
+                *local = coefficient(triangles, list.len());
+            }
+            Ok(())
+        },
+    )
 }
 
 /// `1/n Σ c(v)`: the mean of [`local_clustering`] over all vertices, 0 for a graph without any.
