@@ -2125,8 +2125,8 @@ SparringStatus sparring_graph_multi_source_bfs(const SparringDevice *device,
 
 /// The length of a shortest path between each two vertices, by weights if the graph has them: from u to v it goes to
 /// distances[u * vertices + v], infinite where no path leads. For small graphs: `distances` has room for `capacity`
-/// numbers, the square of the number of vertices or more, else SPARRING_LENGTH before anything is computed; as much
-/// memory again is taken meanwhile. Negative weights are SPARRING_ARGUMENT.
+/// numbers, the square of the number of vertices or more, else SPARRING_LENGTH before anything is computed. They are
+/// computed there; on a failure the array holds some of them. Negative weights are SPARRING_ARGUMENT.
 SparringStatus sparring_graph_all_pairs(const SparringDevice *device,
                                         const SparringGraph *graph,
                                         double *distances,

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use sparring::algebra::Array;
 use sparring::graph::{
-    self, Graph, GraphKind, Iteration, PageRankOptions, all_pairs_shortest_paths, betweenness_centrality,
+    self, Graph, GraphKind, Iteration, PageRankOptions, all_pairs_shortest_paths_into, betweenness_centrality,
     closeness_centrality, dependencies, eigenvector_centrality, harmonic_centrality, katz_centrality, multi_source_bfs,
     sampled_betweenness,
 };
@@ -290,8 +290,8 @@ pub unsafe extern "C" fn sparring_graph_multi_source_bfs(
 
 /// The length of a shortest path between each two vertices, by weights if the graph has them: from u to v it goes to
 /// distances[u * vertices + v], infinite where no path leads. For small graphs: `distances` has room for `capacity`
-/// numbers, the square of the number of vertices or more, else SPARRING_LENGTH before anything is computed; as much
-/// memory again is taken meanwhile. Negative weights are SPARRING_ARGUMENT.
+/// numbers, the square of the number of vertices or more, else SPARRING_LENGTH before anything is computed. They are
+/// computed there; on a failure the array holds some of them. Negative weights are SPARRING_ARGUMENT.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_graph_all_pairs(
     device: *const SparringDevice,
@@ -303,9 +303,10 @@ pub unsafe extern "C" fn sparring_graph_all_pairs(
         let (device, graph) = (handle(device, "device")?, handle(graph, "graph")?);
         let n = graph.graph.vertices();
         table(n, n, distances, capacity, "distances")?;
-        let found = all_pairs_shortest_paths(processor(&device)?, &graph.graph)?;
+        let cpu = processor(&device)?;
         // SAFETY: by the contract above `distances` has room for `capacity` numbers.
-        unsafe { give(&found, distances, capacity, "distances") }
+        let distances = unsafe { room(distances, n * n, capacity, "distances")? };
+        Ok(all_pairs_shortest_paths_into(cpu, &graph.graph, distances)?)
     })
 }
 

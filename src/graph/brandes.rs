@@ -5,7 +5,7 @@
 
 use super::place::{GraphBackend, Place};
 use super::search::UNREACHED;
-use super::sssp::distances;
+use super::sssp::Steps;
 use super::structure::{Graph, GraphKind, Lists};
 use crate::par::{Threads, filled, for_each_part, note, out_of_memory, reserved};
 use crate::{Cpu, Error, Result};
@@ -166,17 +166,17 @@ fn by_threads(cpu: &Cpu, g: &Graph, sources: &[usize]) -> Result<Vec<f64>> {
     let cut = |group: usize| group * sources.len() / groups;
     parts.extend(all.chunks_mut(n).enumerate());
     note(|| format!("betweenness: {} searches, {} at once at most", sources.len(), groups.min(cpu.threads().count())));
+    let alone = Threads::caller();
     for_each_part(
         cpu.threads(),
         parts,
-        || Paths::new(n),
-        |paths: &mut Paths, (group, to): (usize, &mut [f64])| {
+        || Ok((Paths::new(n)?, g.is_weighted().then(|| ByWeights::new(&alone, g)).transpose()?)),
+        |(paths, by_weights): &mut (Paths, Option<ByWeights<'_>>), (group, to): (usize, &mut [f64])| {
             for &s in &sources[cut(group)..cut(group + 1)] {
                 cpu.threads().alone("betweenness", || Ok(()))?;
-                if g.is_weighted() {
-                    paths.add_weighted(g, s, to)?
-                } else {
-                    paths.add(g.outgoing(), incoming, s, to)?
+                match by_weights {
+                    Some(by_weights) => paths.add_weighted(g.outgoing(), by_weights, s, to)?,
+                    None => paths.add(g.outgoing(), incoming, s, to)?,
                 }
             }
             Ok(())
@@ -221,6 +221,23 @@ struct Node {
     exponent: i32,
 }
 const UNSEEN: Node = Node { paths: 0.0, level: UNREACHED, exponent: 0 };
+
+/// The searches of a thread by weights.
+struct ByWeights<'a> {
+    steps: Steps<'a>,
+    /// Of each vertex.
+    length: Vec<f64>,
+    /// Vertices by their distances, as bits.
+    order: Vec<(u64, u32)>,
+}
+
+impl<'a> ByWeights<'a> {
+    fn new(threads: &'a Threads, g: &'a Graph) -> Result<Self> {
+        let n = g.vertices();
+        let (length, order) = (filled(n, 0.0, "distances")?, reserved(n, "an order of vertices")?);
+        Ok(Self { steps: Steps::new(threads, g)?, length, order })
+    }
+}
 
 /// The searches of a thread.
 struct Paths {
@@ -383,16 +400,18 @@ impl Paths {
     }
     /// Adds the dependencies of `source` by weights: an edge is on a shortest path if its weight is what the distances
     /// of its ends differ by, summed as they were.
-    fn add_weighted(&mut self, g: &Graph, source: usize, to: &mut [f64]) -> Result<()> {
-        let lists = g.outgoing();
-        let length = distances(&Threads::caller(), g, source)?;
-        let mut order = reserved(length.len(), "an order of vertices")?;
-        order.extend((0..length.len() as u32).filter(|&v| length[v as usize] < f64::INFINITY));
-        order.sort_unstable_by(|&a, &b| length[a as usize].total_cmp(&length[b as usize]).then(a.cmp(&b)));
+    fn add_weighted(&mut self, lists: Lists<'_>, by: &mut ByWeights<'_>, source: usize, to: &mut [f64]) -> Result<()> {
+        let ByWeights { steps, length, order } = by;
+        steps.search(source)?;
+        length.iter_mut().zip(steps.lengths()).for_each(|(to, d)| *to = d);
+        order.clear();
+        let reached = (0..).zip(&length[..]).filter(|(_, d)| **d < f64::INFINITY);
+        order.extend(reached.map(|(v, d)| (d.to_bits(), v)));
+        order.sort_unstable();
         let nodes = &mut self.nodes[..];
         nodes[source].paths = 1.0;
-        for &v in &order {
-            let (v, d) = (v as usize, length[v as usize]);
+        for &(d, v) in &order[..] {
+            let (v, d) = (v as usize, f64::from_bits(d));
             let paths = nodes[v].paths;
             if paths == 0.0 {
                 let message = format!("that of an edge to vertex {v} adds nothing to a distance of {d}");
@@ -404,14 +423,14 @@ impl Paths {
                 }
             }
         }
-        for &v in order.iter().skip(1).rev() {
-            let (v, d) = (v as usize, length[v as usize]);
+        for &(d, v) in order.iter().skip(1).rev() {
+            let (v, d) = (v as usize, f64::from_bits(d));
             let further = lists.weighted(v).filter(|&(u, w)| is_tight(d, w, length[u]));
             let delta = nodes[v].paths * further.map(|(u, _)| nodes[u].paths).sum::<f64>();
             nodes[v].paths = (1.0 + delta) / nodes[v].paths;
             to[v] += delta;
         }
-        order.iter().for_each(|&v| nodes[v as usize].paths = 0.0);
+        order.iter().for_each(|&(_, v)| nodes[v as usize].paths = 0.0);
         Ok(())
     }
 }

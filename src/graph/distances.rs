@@ -5,10 +5,10 @@
 //! Traversal".
 
 use super::search::UNREACHED;
-use super::sssp::distances;
+use super::sssp::Steps;
 use super::structure::{Graph, Lists};
 use crate::par::{Threads, filled, for_each_part, out_of_memory, reserved};
-use crate::{Cpu, Result};
+use crate::{Cpu, Error, Result};
 
 /// Searches that go together.
 const TOGETHER: usize = 64;
@@ -19,8 +19,8 @@ const TOGETHER: usize = 64;
 /// Cost: O(⌈sources/64⌉ (n + m) levels) time at worst, and one pass of all 64 where their levels meet; 4n bytes for
 /// each source. Batches of 64 sources are shared among the threads.
 /// # Errors
-/// [`Error::Argument`](crate::Error::Argument) naming a source that is no vertex;
-/// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
+/// [`Error::Argument`] naming a source that is no vertex;
+/// [`Error::OutOfMemory`].
 /// # Example
 /// ```
 /// use sparring::prelude::*;
@@ -35,31 +35,44 @@ const TOGETHER: usize = 64;
 /// Source: Then et al. 2014.
 pub fn multi_source_bfs(cpu: &Cpu, g: &Graph, sources: &[usize]) -> Result<Vec<u32>> {
     sources.iter().try_for_each(|&s| g.check("sources", s))?;
-    let (n, lists) = (g.vertices(), g.outgoing());
+    let n = g.vertices();
     let len = sources.len().checked_mul(n).ok_or_else(|| out_of_memory::<u32>("levels", usize::MAX))?;
     let mut levels = filled(len, UNREACHED, "levels")?;
     if n == 0 {
         return Ok(levels);
     }
-    let mut parts = reserved(sources.len().div_ceil(TOGETHER), "batches of sources")?;
-    parts.extend(sources.chunks(TOGETHER).zip(levels.chunks_mut(TOGETHER * n)));
+    search_together(cpu, g, &mut levels, |k| sources[k] as u32, |level| level)?;
+    Ok(levels)
+}
+
+/// Writes what `of` makes of the levels of each search into a row of `rows`, where a vertex is reached; search k begins
+/// at `source(k)`.
+fn search_together<T: Send>(
+    cpu: &Cpu,
+    g: &Graph,
+    rows: &mut [T],
+    source: impl Fn(usize) -> u32 + Sync,
+    of: impl Fn(u32) -> T + Sync,
+) -> Result<()> {
+    let (n, lists) = (g.vertices(), g.outgoing());
+    let mut parts = reserved((rows.len() / n).div_ceil(TOGETHER), "batches of sources")?;
+    parts.extend(rows.chunks_mut(TOGETHER * n).enumerate());
     for_each_part(
         cpu.threads(),
         parts,
         || Searches::new(n),
-        |searches: &mut Searches, (sources, levels): (&[usize], &mut [u32])| {
-            let start = sources.iter().map(|&s| s as u32);
-            searches.run(lists, start, |v, fresh, level| {
+        |searches: &mut Searches, (batch, rows): (usize, &mut [T])| {
+            let first = batch * TOGETHER;
+            searches.run(lists, (first..first + rows.len() / n).map(&source), |v, fresh, level| {
                 let mut bits = fresh;
                 while bits != 0 {
-                    levels[bits.trailing_zeros() as usize * n + v as usize] = level;
+                    rows[bits.trailing_zeros() as usize * n + v as usize] = of(level);
                     bits &= bits - 1;
                 }
             });
             Ok(())
         },
-    )?;
-    Ok(levels)
+    )
 }
 
 /// Closeness `C(v) = (r − 1)/(n − 1) · (r − 1)/Σ d(u, v)` over the r vertices u that reach v, including v; 0 if no
@@ -69,8 +82,8 @@ pub fn multi_source_bfs(cpu: &Cpu, g: &Graph, sources: &[usize]) -> Result<Vec<u
 /// of weights if the graph has them. Cost: O(n (n + m)) at worst, 64 searches at once without weights, n times
 /// [`sssp`](super::sssp) with them.
 /// # Errors
-/// [`Error::OutOfMemory`](crate::Error::OutOfMemory); [`Error::Cancelled`](crate::Error::Cancelled);
-/// [`Error::Argument`](crate::Error::Argument) for negative weights.
+/// [`Error::OutOfMemory`]; [`Error::Cancelled`];
+/// [`Error::Argument`] for negative weights.
 /// # Example
 /// ```
 /// use sparring::prelude::*;
@@ -115,7 +128,8 @@ pub fn harmonic_centrality(cpu: &Cpu, g: &Graph) -> Result<Vec<f64>> {
 
 /// The length of a shortest path between each two vertices: d(u, v) is at u·n + v, infinite where there is none.
 ///
-/// For small graphs: 8n² bytes, one search from each vertex, shared among the threads.
+/// For small graphs: 8n² bytes. Without weights 64 searches at once, as [`multi_source_bfs`], with them one
+/// [`sssp`](super::sssp) from each vertex, shared among the threads.
 /// # Errors
 /// Those of [`sssp`](super::sssp).
 /// # Example
@@ -131,21 +145,53 @@ pub fn harmonic_centrality(cpu: &Cpu, g: &Graph) -> Result<Vec<f64>> {
 /// Source: Dijkstra 1959, from each vertex.
 pub fn all_pairs_shortest_paths(cpu: &Cpu, g: &Graph) -> Result<Vec<f64>> {
     let n = g.vertices();
-    g.check_weights("all_pairs_shortest_paths")?;
     let len = n.checked_mul(n).ok_or_else(|| out_of_memory::<f64>("distances", usize::MAX))?;
     let mut all = filled(len, f64::INFINITY, "distances")?;
+    all_pairs_shortest_paths_into(cpu, g, &mut all)?;
+    Ok(all)
+}
+
+/// [`all_pairs_shortest_paths`], into memory of the caller's.
+///
+/// On an error `distances` holds some of them.
+/// # Errors
+/// [`Error::Length`] unless there is room for n² distances, and those of [`all_pairs_shortest_paths`].
+/// # Example
+/// ```
+/// use sparring::prelude::*;
+/// use sparring::graph::{Graph, GraphKind, all_pairs_shortest_paths_into};
+/// let a = Csr::<f64>::new(2, 2, vec![0, 1, 1], vec![1], vec![2.5])?;
+/// let (cpu, mut d) = (Cpu::new(), [0.0; 4]);
+/// all_pairs_shortest_paths_into(&cpu, &Graph::new(&cpu, &a, GraphKind::Directed)?, &mut d)?;
+/// assert_eq!(d, [0.0, 1.0, f64::INFINITY, 0.0]);
+/// # Ok::<(), sparring::Error>(())
+/// ```
+pub fn all_pairs_shortest_paths_into(cpu: &Cpu, g: &Graph, distances: &mut [f64]) -> Result<()> {
+    let n = g.vertices();
+    g.check_weights("all_pairs_shortest_paths")?;
+    if n.checked_mul(n) != Some(distances.len()) {
+        return Err(Error::Length { what: "distances", found: distances.len(), expected: n.saturating_mul(n) });
+    }
+    if n == 0 {
+        return Ok(());
+    }
+    if !g.is_weighted() {
+        distances.fill(f64::INFINITY);
+        return search_together(cpu, g, distances, |s| s as u32, f64::from);
+    }
     let mut parts = reserved(n, "rows of distances")?;
-    parts.extend(all.chunks_mut(n.max(1)).enumerate());
+    parts.extend(distances.chunks_mut(n).enumerate());
+    let alone = Threads::caller();
     for_each_part(
         cpu.threads(),
         parts,
-        || Ok(()),
-        |(), (s, row): (usize, &mut [f64])| {
-            row.copy_from_slice(&distances(&Threads::caller(), g, s)?);
+        || Steps::new(&alone, g),
+        |steps: &mut Steps<'_>, (s, row): (usize, &mut [f64])| {
+            steps.search(s)?;
+            row.iter_mut().zip(steps.lengths()).for_each(|(to, d)| *to = d);
             Ok(())
         },
-    )?;
-    Ok(all)
+    )
 }
 
 /// For each vertex from how many others it is reached, and the sum of `of(d)` over their distances.
@@ -159,12 +205,17 @@ fn sums(cpu: &Cpu, g: &Graph, of: fn(f64) -> f64) -> Result<(Vec<f64>, Vec<f64>)
     let (mut counts, mut sums) = (filled(len, 0.0, "sums of distances")?, filled(len, 0.0, "sums of distances")?);
     let mut parts = reserved(groups, "groups of sources")?;
     parts.extend(counts.chunks_mut(n.max(1)).zip(sums.chunks_mut(n.max(1))).enumerate());
-    let add = |searches: &mut Searches, (group, (counts, sums)): (usize, (&mut [f64], &mut [f64]))| {
+    let (alone, weighted) = (Threads::caller(), g.is_weighted());
+    let state =
+        || Ok((Searches::new(if weighted { 0 } else { n })?, weighted.then(|| Steps::new(&alone, g)).transpose()?));
+    let add = |(searches, steps): &mut (Searches, Option<Steps<'_>>),
+               (group, (counts, sums)): (usize, (&mut [f64], &mut [f64]))| {
         for batch in group * batches / groups..(group + 1) * batches / groups {
             let sources = batch * TOGETHER..((batch + 1) * TOGETHER).min(n);
-            if g.is_weighted() {
+            if let Some(steps) = steps {
                 for s in sources {
-                    for (v, d) in distances(&Threads::caller(), g, s)?.into_iter().enumerate() {
+                    steps.search(s)?;
+                    for (v, d) in steps.lengths().enumerate() {
                         if v != s && d < f64::INFINITY {
                             counts[v] += 1.0;
                             sums[v] += of(d);
@@ -183,7 +234,7 @@ fn sums(cpu: &Cpu, g: &Graph, of: fn(f64) -> f64) -> Result<(Vec<f64>, Vec<f64>)
         }
         Ok(())
     };
-    for_each_part(cpu.threads(), parts, || Searches::new(if g.is_weighted() { 0 } else { n }), add)?;
+    for_each_part(cpu.threads(), parts, state, add)?;
     for all in [&mut counts, &mut sums] {
         let (total, others) = all.split_at_mut(n);
         for group in others.chunks(n.max(1)) {

@@ -41,7 +41,10 @@ pub use coloring::{Coloring, greedy_coloring};
 pub use communities::{Communities, leiden, louvain, modularity};
 pub use components::connected_components;
 pub use cores::core_numbers;
-pub use distances::{all_pairs_shortest_paths, closeness_centrality, harmonic_centrality, multi_source_bfs};
+pub use distances::{
+    all_pairs_shortest_paths, all_pairs_shortest_paths_into, closeness_centrality, harmonic_centrality,
+    multi_source_bfs,
+};
 pub use independent::maximal_independent_set;
 pub use labels::{LabelPropagation, label_propagation};
 pub use matching::{Matching, UNMATCHED, bipartite_matching};

@@ -104,8 +104,8 @@ fn distances_on(cuda: &crate::Cuda, g: &Graph, source: usize) -> Result<Vec<f64>
 
 /// What [`sssp`] computes, once its arguments are checked.
 pub(super) fn distances(threads: &Threads, g: &Graph, source: usize) -> Result<Vec<f64>> {
-    let mut steps = Steps::new(threads, g, source)?;
-    steps.run()?;
+    let mut steps = Steps::new(threads, g)?;
+    steps.search(source)?;
     Ok(steps.distances.into_iter().map(|d| f64::from_bits(d.into_inner())).collect())
 }
 
@@ -208,7 +208,8 @@ const PARALLEL: usize = 1 << 12;
 /// A vertex and the distance that it had when it got it. Another entry has a smaller one, if it has come nearer since.
 type Entry = (u32, f64);
 
-struct Steps<'a> {
+/// Searches from one vertex after the other, in the same memory.
+pub(super) struct Steps<'a> {
     threads: &'a Threads,
     lists: Lists<'a>,
     /// Bits of doubles that are not negative, which are ordered as these are.
@@ -216,25 +217,38 @@ struct Steps<'a> {
     delta: f64,
     /// Bucket k, modulo their number; those from `first` on.
     buckets: Vec<Vec<Entry>>,
+    /// The bucket that is worked on, empty between searches.
+    now: Vec<Entry>,
     first: u64,
     far: Vec<Entry>,
     steps: [u64; 2],
 }
 
 impl<'a> Steps<'a> {
-    fn new(threads: &'a Threads, g: &'a Graph, source: usize) -> Result<Self> {
+    pub(super) fn new(threads: &'a Threads, g: &'a Graph) -> Result<Self> {
         let n = g.vertices();
         let mut distances = reserved(n, "distances")?;
-        distances.resize_with(n, || AtomicU64::new(f64::INFINITY.to_bits()));
-        *distances[source].get_mut() = 0;
+        distances.resize_with(n, || AtomicU64::new(0));
         let mut buckets = reserved(BUCKETS, "buckets")?;
         buckets.resize_with(BUCKETS, Vec::new);
-        push(&mut buckets[0], (source as u32, 0.0))?;
-        let delta = delta(g);
-        Ok(Self { threads, lists: g.outgoing(), distances, delta, buckets, first: 0, far: vec![], steps: [0; 2] })
+        let (lists, delta) = (g.outgoing(), delta(g));
+        Ok(Self { threads, lists, distances, delta, buckets, now: vec![], first: 0, far: vec![], steps: [0; 2] })
+    }
+    /// Finds the shortest paths from `source`.
+    pub(super) fn search(&mut self, source: usize) -> Result<()> {
+        self.distances.iter_mut().for_each(|d| *d.get_mut() = f64::INFINITY.to_bits());
+        *self.distances[source].get_mut() = 0;
+        self.first = 0;
+        push(&mut self.buckets[0], (source as u32, 0.0))?;
+        self.run()
+    }
+    /// Their lengths, as [`sssp`] has them.
+    pub(super) fn lengths(&mut self) -> impl Iterator<Item = f64> {
+        self.distances.iter_mut().map(|d| f64::from_bits(*d.get_mut()))
     }
     fn run(&mut self) -> Result<()> {
-        let mut now = vec![];
+        let mut now = std::mem::take(&mut self.now);
+        self.steps = [0; 2];
         loop {
             let at = (self.first % BUCKETS as u64) as usize;
             std::mem::swap(&mut now, &mut self.buckets[at]);
@@ -253,6 +267,7 @@ impl<'a> Steps<'a> {
             }
             now.clear();
         }
+        self.now = now;
         let [alone, together] = self.steps;
         note(|| format!("sssp: buckets of {}, {alone} steps by one thread, {together} by all", self.delta));
         Ok(())
