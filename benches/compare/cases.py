@@ -72,6 +72,17 @@ def rmat(scale, edge_factor, seed=1, values=None):
     return both_ways(rows, cols, n, values)
 
 
+def drawn(n, samples, seed):
+    """The sources that sampled_betweenness draws."""
+    all_, state = list(range(n)), seed
+    for k in range(samples):
+        z = int(splitmix64(state))
+        state = (state + 0x9E3779B97F4A7C15) % 2**64
+        at = k + (z * (n - k) >> 64)
+        all_[k], all_[at] = all_[at], all_[k]
+    return np.array(all_[:samples])
+
+
 def both_ways(rows, cols, n, values):
     """The undirected graph of these edges, without loops."""
     keep = rows != cols

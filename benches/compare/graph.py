@@ -33,11 +33,18 @@ PACKAGES = ["numpy", "scipy", "suitesparse-graphblas", "python-graphblas", "netw
 PROBE = "import numpy, scipy, graphblas, networkit, igraph"
 GENERATED = [f"{family}{scale}" for family in ("kron", "urand") for scale in (16, 17, 18)] + ["grid1000", "lap2d_1000"]
 FILES = ["cnr-2000", "email-Enron", "luxembourg_osm", "delaunay_n16", "as-22july06", "p2p-Gnutella31"]
+# Graphs whose pairs of vertices are few.
+SMALL = ["tc_rmat10", "jagmesh7.mtx.gz", "west0479.mtx.gz"]
 CASES = GENERATED + [f + ".mtx.gz" for f in FILES]
 # Of all pairs of vertices, or of iterations that hardly converge on graphs without hubs.
 ONLY = {name: ["as-22july06.mtx.gz"] for name in ("betweenness_all", "closeness", "harmonic")} | {
     name: [c for c in CASES if not c.startswith(("grid", "lap", "luxembourg", "delaunay"))] for name in ("hits", "katz", "eigenvector")
 } | {
+    # Of all pairs by weights, or n rounds over all edges.
+    name: SMALL for name in ("apsp", "apsp_hops", "closeness_weighted")
+} | {
+    "bellman_ford": [*SMALL, "as-22july06.mtx.gz", "p2p-Gnutella31.mtx.gz", "grid1000", "kron16"],
+    "betweenness_sampled": [c for c in CASES if not c.startswith(("grid", "lap"))],
     "scc": ["cnr-2000.mtx.gz", "p2p-Gnutella31.mtx.gz"],
     # Written with operations it counts shortest paths in doubles, and a large grid has more.
     "betweenness_by_operations": [c for c in CASES if not c.startswith(("grid", "lap"))],
@@ -66,13 +73,14 @@ class Peer(compare.Peer):
 
 def written(case, folder):
     """The file with a case's graph, as graph_peers.py reads it, and its vertices and edges."""
-    path = os.path.join(folder, compare.short(case) + ".npz")
+    path = os.path.join(folder, compare.short(case) + ".graph.npz")
     if not os.path.exists(path):
         a, directed = cases.graph(compare.located(case))
         degree = np.diff(a.indptr)
-        sources = np.argsort(-degree, kind="stable")[:4]
-        np.savez(path, ptr=a.indptr, ends=a.indices, weights=a.data, directed=directed, sources=sources,
-                 labels=cases.partition(a.shape[0]))
+        n, many = a.shape[0], np.argsort(-degree, kind="stable")[:graph_peers.MANY]
+        potentials = (cases.splitmix64(np.arange(n)) % np.uint64(256)).astype(float)
+        np.savez(path, ptr=a.indptr, ends=a.indices, weights=a.data, directed=directed, sources=many[:4], many=many, potentials=potentials,
+                 drawn=cases.drawn(n, min(n, graph_peers.MANY), graph_peers.SEED), labels=cases.partition(n))
     return path
 
 
@@ -107,7 +115,7 @@ def measure(args, python, case, algorithms, log):
     for name in args.peers:
         begin(name)
     for algorithm in algorithms:
-        if case not in ONLY.get(algorithm, [case]):
+        if case not in ONLY.get(algorithm, [case] if case in CASES or args.cases else []):
             continue
         print(f"measuring {algorithm} of {compare.short(case)}", file=sys.stderr)
         about, out, mine = {"op": "graph", "case": case, "algorithm": algorithm}, set(), None
@@ -260,6 +268,8 @@ def main():
         known = [name for name in known if name in listed.stdout.split()]
     algorithms = args.algorithms or known
     wanted = args.cases.split(",") if args.cases else CASES
+    if not args.cases and set(algorithms) & {name for name, only in ONLY.items() if SMALL[0] in only}:
+        wanted = [*SMALL, *wanted]
     there = [c for c in wanted if os.sep not in compare.located(c) or os.path.exists(compare.located(c))]
     python = compare.environment(os.path.abspath(args.venv), PACKAGES, PROBE)
     told = [*args.algorithms, f"--threads={args.threads}", f"--rounds={args.rounds}", f"--limit={args.limit:g}", f"--spend={args.spend:g}",

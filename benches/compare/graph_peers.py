@@ -18,6 +18,8 @@ import scipy.sparse as sp
 
 DAMPING, TOLERANCE, SWEEPS, TRUSS = 0.85, 1e-6, 10, 4
 MOST_SWEEPS = 1000
+# Sources of searches from many, and of a sample of all.
+MANY, SEED = 64, 7
 # SciPy's product has no mask: what is larger is not attempted.
 MOST_PRODUCTS = 4e8
 
@@ -35,7 +37,8 @@ class Input:
         with np.load(path) as file:
             self.ptr, self.ends, self.weights = file["ptr"], file["ends"], file["weights"]
             self.directed, self.sources = bool(file["directed"]), [int(v) for v in file["sources"]]
-            self.labels = file["labels"]
+            self.labels, self.many = file["labels"], [int(v) for v in file["many"]]
+            self.potentials, self.drawn = file["potentials"], [int(v) for v in file["drawn"]]
         self.source, self.n = self.sources[0], len(self.ptr) - 1
 
     def matrix(self):
@@ -47,6 +50,13 @@ class Input:
         """The graph under a directed one: weights are the same in both directions."""
         a = self.matrix()
         return a.maximum(a.T).tocsr() if self.directed else a
+
+    def negative(self):
+        """Some weights are negative, and no cycle is: an edge adds what its ends differ by."""
+        a = self.matrix()
+        rows = np.repeat(np.arange(self.n), np.diff(self.ptr))
+        a.data = 2.0 * (self.weights + self.potentials[rows] - self.potentials[self.ends]) + 1.0
+        return a
 
     def acyclic(self):
         """The edges from smaller to larger vertices."""
@@ -101,6 +111,8 @@ class NetworKit:
             return self.made(g.matrix(), g.directed)
         if sort == "weighted":
             return self.made(g.matrix(), g.directed, True)
+        if sort == "negative":
+            return None
         if sort == "undirected":
             return self.made(g.undirected(), False)
         if sort == "undirected weighted":
@@ -151,9 +163,34 @@ class NetworKit:
         found = self.ran(self.nk.centrality.Betweenness(h))
         return lambda: {"sum": sum(found.scores())}
 
+    betweenness_weighted = betweenness
+
+    def betweenness_sampled(self, g, h):
+        # Its own sample, as large.
+        if g.directed:
+            return None
+        self.ran(self.nk.centrality.EstimateBetweenness(h, len(g.drawn), False, True))
+        return dict
+
+    def msbfs(self, g, h):
+        found = self.ran(self.nk.distance.SPSP(h, g.many))
+        return lambda: levels(found.getDistances())
+
+    def msbfs_loop(self, g, h):
+        found = [self.ran(self.nk.distance.BFS(h, s, storePaths=False)) for s in g.many]
+        return lambda: levels([of.getDistances() for of in found])
+
+    def apsp(self, g, h):
+        found = self.ran(self.nk.distance.APSP(h))
+        return lambda: levels(found.getDistances())
+
+    apsp_hops = apsp
+
     def closeness(self, g, h):
         found = self.ran(self.nk.centrality.Closeness(h, False, self.nk.centrality.ClosenessVariant.GENERALIZED))
         return lambda: {}
+
+    closeness_weighted = closeness
 
     def harmonic(self, g, h):
         found = self.ran(self.nk.centrality.HarmonicCloseness(h, False))
@@ -228,12 +265,12 @@ class IGraph:
         self.ig, self.version = igraph, igraph.__version__
 
     def prepare(self, g, sort):
-        directed = g.directed if sort in ("given", "weighted") else sort == "acyclic"
+        directed = g.directed if sort in ("given", "weighted") else sort in ("acyclic", "negative")
         if sort == "bipartite":
             coo = g.matrix().tocoo()
             edges = np.column_stack([coo.row, coo.col.astype(np.int64) + g.n])
             return clock(lambda: self.ig.Graph(n=2 * g.n, edges=edges, directed=False))
-        a = {"given": g.matrix, "weighted": g.matrix, "acyclic": g.acyclic}.get(sort, g.undirected)()
+        a = {"given": g.matrix, "weighted": g.matrix, "acyclic": g.acyclic, "negative": g.negative}.get(sort, g.undirected)()
         coo = (a if directed else sp.triu(a)).tocoo()
         edges = np.column_stack([coo.row, coo.col])
         self.weights = coo.data.tolist()
@@ -276,9 +313,38 @@ class IGraph:
         found = h.betweenness()
         return lambda: {"sum": float(np.sum(found)) * (1 if g.directed else 2)}
 
+    def betweenness_weighted(self, g, h):
+        found = h.betweenness(sources=g.sources, weights=self.weights)
+        return lambda: {"sum": float(np.sum(found)) * (1 if g.directed else 2)}
+
+    def betweenness_sampled(self, g, h):
+        found = h.betweenness(sources=g.drawn)
+        return lambda: {"sum": float(np.sum(found)) * g.n / len(g.drawn)}
+
+    def msbfs(self, g, h):
+        found = h.distances(source=g.many)
+        return lambda: levels(found)
+
+    def apsp(self, g, h):
+        found = h.distances(weights=self.weights)
+        return lambda: levels(found)
+
+    def apsp_hops(self, g, h):
+        found = h.distances()
+        return lambda: levels(found)
+
+    def bellman_ford(self, g, h):
+        found = h.distances(source=g.source, weights=self.weights, algorithm="bellman_ford")
+        return lambda: levels(found[0])
+
     def closeness(self, g, h):
         found = h.closeness(mode="out")
         return dict
+
+    def closeness_weighted(self, g, h):
+        found = h.closeness(mode="out", weights=self.weights)
+        # It does not weigh by how many are reached.
+        return lambda: total(found) if h.is_connected() else {}
 
     def harmonic(self, g, h):
         found = h.harmonic_centrality(mode="out", normalized=False)
@@ -360,6 +426,8 @@ class SciPy:
     def prepare(self, g, sort):
         if sort in ("given", "weighted", "bipartite"):
             return g.matrix(), 0.0
+        if sort == "negative":
+            return g.negative(), 0.0
         return (g.undirected(), 0.0) if sort.startswith("undirected") else None
 
     def bfs(self, g, a):
@@ -375,6 +443,28 @@ class SciPy:
 
     def sssp(self, g, a):
         found = self.of.dijkstra(a, indices=g.source)
+        return lambda: levels(found)
+
+    def msbfs(self, g, a):
+        found = self.of.dijkstra(a, unweighted=True, indices=g.many)
+        return lambda: levels(found)
+
+    def msbfs_loop(self, g, a):
+        # Orders and parents, without levels.
+        for s in g.many:
+            self.of.breadth_first_order(a, s)
+        return dict
+
+    def apsp(self, g, a):
+        found = self.of.dijkstra(a)
+        return lambda: levels(found)
+
+    def apsp_hops(self, g, a):
+        found = self.of.dijkstra(a, unweighted=True)
+        return lambda: levels(found)
+
+    def bellman_ford(self, g, a):
+        found = self.of.bellman_ford(a, indices=g.source)
         return lambda: levels(found)
 
     def pagerank(self, g, a):
@@ -457,12 +547,12 @@ class SuiteSparse:
 
     def prepare(self, g, sort):
         """A and Aᵀ, and degrees."""
-        if sort not in ("given", "weighted", "undirected", "undirected weighted"):
+        if sort not in ("given", "weighted", "undirected", "undirected weighted", "negative"):
             return None
-        a = g.undirected() if sort.startswith("undirected") else g.matrix()
+        a = g.undirected() if sort.startswith("undirected") else g.negative() if sort == "negative" else g.matrix()
 
         def make():
-            m = self.of_csr(a, a.data if sort.endswith("weighted") else None)
+            m = self.of_csr(a, a.data if sort.endswith(("weighted", "negative")) else None)
             t = m.T.new() if g.directed and sort == "given" else m
             t.wait()
             return m, t, np.diff(a.indptr)
@@ -512,6 +602,21 @@ class SuiteSparse:
             q = t.dup(mask=~worse.S)
             dist(q.S) << q
         return lambda: levels(dist.to_coo()[1])
+
+    # From those that came nearer, whatever the signs.
+    bellman_ford = sssp
+
+    def msbfs(self, g, h):
+        """LAGraph_MultiSourceBFS: a row for each source."""
+        gb, (a, _, _), n, k = self.gb, h, g.n, len(g.many)
+        q = gb.Matrix.from_coo(np.arange(k), g.many, True, nrows=k, ncols=n)
+        level, d = gb.Matrix("INT32", k, n), 0
+        one = gb.semiring.any_pair[bool]
+        while q.nvals:
+            level(q.S) << d
+            d += 1
+            q(~level.S, replace=True) << one(q @ a)
+        return lambda: levels(level.to_coo()[2])
 
     def sssp_delta(self, g, h):
         """LAGr_SingleSourceShortestPath: delta-stepping."""
@@ -668,9 +773,16 @@ class SuiteSparse:
 
     def betweenness(self, g, h):
         """LAGr_Betweenness: Brandes from all sources at once."""
-        gb, (a, t, _), n, k = self.gb, h, g.n, len(g.sources)
+        return self.brandes(g, h, g.sources)
+
+    def betweenness_sampled(self, g, h):
+        found = self.brandes(g, h, g.drawn)
+        return lambda: {"sum": found()["sum"] * g.n / len(g.drawn) * (1 if g.directed else 0.5)}
+
+    def brandes(self, g, h, sources):
+        gb, (a, t, _), n, k = self.gb, h, g.n, len(sources)
         add = gb.semiring.plus_first["FP64"]
-        seed = gb.Matrix.from_coo(np.arange(k), g.sources, np.ones(k), nrows=k, ncols=n)
+        seed = gb.Matrix.from_coo(np.arange(k), sources, np.ones(k), nrows=k, ncols=n)
         paths, frontier, fronts = seed.dup(), seed, []
         while frontier.nvals:
             fronts.append(frontier.dup(dtype=bool))
@@ -685,7 +797,7 @@ class SuiteSparse:
             through(gb.binary.plus) << gb.binary.times(w & paths)
         found = through.reduce_columnwise(gb.monoid.plus).new()
         # What ends in a source itself does not lead through it.
-        ends = sum(float(through[i, s].new().value) - 1 for i, s in enumerate(g.sources))
+        ends = sum(float(through[i, s].new().value) - 1 for i, s in enumerate(sources))
         return lambda: {"sum": float(found.reduce(gb.monoid.plus).new().value) - k * n - ends}
 
     def triangles(self, g, h, sort=False):
@@ -843,11 +955,13 @@ SORTS = {
     "clustering": "undirected", "cdlp": "undirected", "louvain": "undirected", "leiden": "undirected", "mis": "undirected",
     "color": "undirected", "katz": "undirected", "eigenvector": "undirected", "modularity": "undirected", "matching": "bipartite",
     "toposort": "acyclic", "betweenness_all": "given", "harmonic": "given", "closeness": "undirected", "bfs_by_operations": "given",
-    "lpa": "undirected", "sssp_by_operations": "weighted", "betweenness_by_operations": "given",
+    "lpa": "undirected", "msbfs": "given", "apsp": "weighted", "apsp_hops": "given", "bellman_ford": "negative",
+    "betweenness_weighted": "weighted", "betweenness_sampled": "given", "closeness_weighted": "undirected weighted", "sssp_by_operations": "weighted", "betweenness_by_operations": "given",
 }
 WAYS = {
     "bfs": ["bfs_push"], "sssp": ["sssp_delta"], "components": ["components_parallel", "components_sampled"],
     "triangles": ["triangles_sorted"], "clustering": ["clustering_turbo"], "msf": ["msf_prim"],
+    "msbfs": ["msbfs_loop"],
     # Ours are written as a user of the operations would write them.
     "bfs_by_operations": ["bfs", "bfs_push"], "sssp_by_operations": ["sssp", "sssp_delta"],
     "betweenness_by_operations": ["betweenness"],

@@ -4,11 +4,11 @@ use clap::Args;
 use serde_json::{Map, Value, json};
 use sparring::graph::{
     Graph, GraphBackend, GraphKind, Iteration, PageRankOptions, Place, TriangleMethod, UNREACHED,
-    asynchronous_label_propagation, betweenness, betweenness_centrality, bfs, bfs_levels, bipartite_matching,
-    closeness_centrality, connected_components, core_numbers, dependencies, eigenvector_centrality, greedy_coloring,
-    harmonic_centrality, hits, k_truss, katz_centrality, label_propagation, leiden, local_clustering, louvain,
-    maximal_independent_set, minimum_spanning_forest, modularity, pagerank, sssp, sssp_distances,
-    strongly_connected_components, topological_order, triangles,
+    all_pairs_shortest_paths, asynchronous_label_propagation, bellman_ford, betweenness, betweenness_centrality, bfs,
+    bfs_levels, bipartite_matching, closeness_centrality, connected_components, core_numbers, dependencies,
+    eigenvector_centrality, greedy_coloring, harmonic_centrality, hits, k_truss, katz_centrality, label_propagation,
+    leiden, local_clustering, louvain, maximal_independent_set, minimum_spanning_forest, modularity, multi_source_bfs,
+    pagerank, sampled_betweenness, sssp, sssp_distances, strongly_connected_components, topological_order, triangles,
 };
 use sparring::prelude::Backend;
 use sparring::{Cpu, Csr, Error};
@@ -43,6 +43,10 @@ pub(super) const CASES: &[&str] = &["kron16", "urand16", "grid1000"];
 
 /// So many sources has what searches from several: vertices of most edges outwards.
 const SOURCES: usize = 4;
+/// So many sources has what searches from many, the same ones first, and a sample.
+const MANY: usize = 64;
+/// The seed of that sample.
+const SEED: u64 = 7;
 
 /// The graph that an algorithm reads: that of the case, without self-loops, or what is made of it.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -52,6 +56,8 @@ enum Form {
     Weighted,
     Undirected,
     UndirectedWeighted,
+    /// With weights of which some are negative, and no negative cycle.
+    Negative,
     /// Its edges from lesser to greater vertices.
     Acyclic,
 }
@@ -87,7 +93,8 @@ struct On<'a> {
 }
 
 /// Algorithms that run on a GPU as well.
-const ON_A_GPU: [&str; 7] = ["bfs", "pagerank", "betweenness", "betweenness_all", "cdlp", "sssp", "components"];
+const ON_A_GPU: [&str; 8] =
+    ["bfs", "pagerank", "betweenness", "betweenness_all", "betweenness_sampled", "cdlp", "sssp", "components"];
 
 /// What is computed and what is made of it outside the time.
 fn later<'a, T: 'a>(computed: sparring::Result<T>, found: impl FnOnce(T) -> Found + 'a) -> sparring::Result<Count<'a>> {
@@ -150,7 +157,30 @@ const ALGORITHMS: &[Algorithm] = &[
     } },
     Algorithm { name: "hits", form: Form::Given, run: |on, g, _| later(hits(on.cpu, g, PRECISE), |x| squares(&x.hubs)) },
     Algorithm { name: "betweenness", form: Form::Given, run: |on, g, case| {
-        later(dependencies(on.place, g, &case.sources), |x| sum(&x))
+        later(dependencies(on.place, g, &case.sources[..SOURCES.min(case.sources.len())]), |x| sum(&x))
+    } },
+    Algorithm { name: "betweenness_weighted", form: Form::Weighted, run: |on, g, case| {
+        later(dependencies(on.place, g, &case.sources[..SOURCES.min(case.sources.len())]), |x| sum(&x))
+    } },
+    Algorithm { name: "betweenness_sampled", form: Form::Given, run: |on, g, _| {
+        later(sampled_betweenness(on.place, g, MANY.min(g.vertices()), SEED, false), |x| sum(&x))
+    } },
+    Algorithm { name: "msbfs", form: Form::Given, run: |on, g, case| {
+        let found = multi_source_bfs(on.cpu, g, &case.sources);
+        later(found, |x| reached(x.into_iter().filter(|x| *x != UNREACHED).map(f64::from)))
+    } },
+    Algorithm { name: "apsp", form: Form::Weighted, run: |on, g, _| {
+        later(all_pairs_shortest_paths(on.cpu, g), |x| reached(x.into_iter().filter(|x| x.is_finite())))
+    } },
+    Algorithm { name: "apsp_hops", form: Form::Given, run: |on, g, _| {
+        later(all_pairs_shortest_paths(on.cpu, g), |x| reached(x.into_iter().filter(|x| x.is_finite())))
+    } },
+    Algorithm { name: "bellman_ford", form: Form::Negative, run: |on, g, case| {
+        let found = bellman_ford(on.cpu, g, case.sources[0]);
+        later(found, |x| reached(x.distances.into_iter().filter(|x| x.is_finite())))
+    } },
+    Algorithm { name: "closeness_weighted", form: Form::UndirectedWeighted, run: |on, g, _| {
+        later(closeness_centrality(on.cpu, g), |x| sum(&x))
     } },
     // Both directions of the pairs of an undirected graph.
     Algorithm { name: "betweenness_all", form: Form::Given, run: |on, g, _| {
@@ -222,7 +252,8 @@ const ALGORITHMS: &[Algorithm] = &[
         later(found, |x| reached(x.into_iter().filter(|d| d.is_finite())))
     } },
     Algorithm { name: "betweenness_by_operations", form: Form::Given, run: |on, _, case| {
-        later(betweenness(on.cpu, &case.a, &case.at, &case.sources), |x| sum(&x))
+        let sources = &case.sources[..SOURCES.min(case.sources.len())];
+        later(betweenness(on.cpu, &case.a, &case.at, sources), |x| sum(&x))
     } },
     Algorithm { name: "triangles", form: Form::Undirected, run: |on, g, _| {
         later(triangles(on.cpu, &**g.pattern(), TriangleMethod::Auto), |x| vec![("triangles", x.count as f64)])
@@ -247,9 +278,15 @@ impl Case {
         let at = if kind == GraphKind::Directed { context.quiet.transpose(&a).eval()? } else { a.clone() };
         let mut sources: Vec<_> = (0..a.nrows()).collect();
         sources.sort_by_key(|&v| std::cmp::Reverse(a.row(v).0.len()));
-        sources.truncate(SOURCES);
+        sources.truncate(MANY);
         let labels = (0..a.nrows() as u64).map(|v| (splitmix64(v / 64) % 64) as u32).collect();
         Ok(Self { a, at, kind, sources, labels })
+    }
+    /// Odd weights to which an edge adds what its ends differ by in a number of theirs: a cycle keeps its length.
+    fn negative(&self) -> sparring::Result<Csr<f64>> {
+        let of = |v: u64| (splitmix64(v) % 256) as f64;
+        let weights = self.a.iter().map(|(u, v, w)| 2.0 * (*w + of(u as u64) - of(v as u64)) + 1.0).collect();
+        Csr::with_pattern(self.a.pattern().clone(), weights)
     }
     fn graph(&self, on: On<'_>, form: Form) -> sparring::Result<Graph> {
         let cpu = on.cpu;
@@ -258,6 +295,7 @@ impl Case {
             Form::Weighted => Graph::weighted(cpu, &self.a, self.kind)?,
             Form::Undirected => Graph::new(cpu, &self.a, GraphKind::Undirected)?,
             Form::UndirectedWeighted => Graph::weighted(cpu, &self.a, GraphKind::Undirected)?,
+            Form::Negative => Graph::weighted(cpu, &self.negative()?, GraphKind::Directed)?,
             Form::Acyclic => Graph::new(cpu, &self.a.strict_upper(cpu.threads())?, GraphKind::Directed)?,
         };
         if form == Form::Given || matches!(on.place.place()?, Place::Cuda(_)) {
