@@ -22,7 +22,7 @@ use crate::failure::Result;
 use crate::formats::SPARSE;
 use crate::memory;
 use crate::output::{ms, seconds, shape, thousands};
-use crate::plot::Picture;
+use crate::plot::{Network, Picture};
 use crate::timing::timed;
 use crate::write::Output;
 use common::{Example, Run};
@@ -99,7 +99,10 @@ pub(crate) fn run(context: &Context, algorithm: &Algorithm) -> Result {
         answer.save(context, output, &g)?;
     }
     if let Some(picture) = picture {
-        picture.draw(&answer.curve(&g)?.on(&common.file))?;
+        match answer.drawn(algorithm.plot_kind()) {
+            Some(labels) => picture.draw(&Network::of(&common.file, &g, labels)?)?,
+            None => picture.draw(&answer.curve(&g)?.on(&common.file))?,
+        }
     }
     let top = answer.highest(algorithm.top())?;
     let mut line = Map::new();

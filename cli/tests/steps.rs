@@ -250,6 +250,32 @@ fn communities_in_a_file_are_judged() {
 }
 
 #[test]
+fn communities_are_drawn() {
+    let data = |name: &str| format!("{}/../data/{name}.mtx.gz", env!("CARGO_MANIFEST_DIR"));
+    let (club, votes, svg) = (data("karate"), data("wiki-Vote"), file("steps_drawn.svg", ""));
+    let drawn = |words: &[&str]| {
+        text(&[words, &["--kind", "undirected", "--plot", &svg]].concat());
+        std::fs::read_to_string(&svg).unwrap()
+    };
+    let picture = drawn(&["leiden", &club]);
+    assert!(picture.contains("34 vertices, 78 edges, 4 parts"), "{picture}");
+    // A dot and its border for each vertex, a line for each edge.
+    let count = |of: &str| picture.matches(of).count();
+    assert_eq!((count("<circle"), count("<polyline")), (2 * 34, 78));
+    assert_eq!(drawn(&["leiden", &club]), picture, "the same picture again");
+    let circles = drawn(&["louvain", &votes]);
+    assert!(circles.contains("area by vertices") && circles.contains("7,115 vertices"), "{circles}");
+    assert!(drawn(&["leiden", &club, "--plot-kind", "sizes"]).contains("rank of the community"));
+    assert!(drawn(&["components", &club]).contains("rank of the component"));
+    assert!(drawn(&["components", &club, "--plot-kind", "drawing"]).contains("78 edges, 1 part<"));
+    let png = file("steps_drawn.png", "");
+    text(&["cdlp", &club, "--plot", &png]);
+    assert!(std::fs::read(&png).unwrap().starts_with(b"\x89PNG"));
+    assert!(refused(&["leiden", &club, "--plot-kind", "sizes"]).contains("--plot <FILE>"));
+    assert!(refused(&["kcore", &club, "--plot", &svg, "--plot-kind", "sizes"]).contains("--plot-kind"));
+}
+
+#[test]
 fn rows_are_matched_with_columns_of_another_number() {
     // Row 0 takes columns 0 and 1, row 1 and row 2 column 0 alone.
     let head = "%%MatrixMarket matrix coordinate pattern general";

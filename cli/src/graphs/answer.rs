@@ -9,6 +9,7 @@ use sparring::prelude::Plus;
 use sparring::runtime::Matrix;
 use sparring::{Coo, Csr, Error, Result};
 
+use super::common::PlotKind;
 use crate::context::Context;
 use crate::formats::{Format, write_dense};
 use crate::plot::Curve;
@@ -50,6 +51,8 @@ pub(crate) enum Figure {
     Ranked(&'static str),
     /// Sizes of the sets of vertices with equal numbers, by rank; the name of the rank.
     Sizes(&'static str),
+    /// The graph and its communities, or their sizes by rank.
+    Communities,
     /// Numbers of vertices by their distance from the source.
     Levels(Vec<u64>),
     /// Degrees by rank, for results that have no distribution.
@@ -105,14 +108,23 @@ impl Answer {
             Values::Forest(edges) => matrix(n, edges, weights(g, edges)?)?.into(),
         })
     }
-    /// The figure that `--plot` draws.
+    /// The labels of the vertices, if `--plot` draws the graph.
+    pub(super) fn drawn(&self, kind: Option<PlotKind>) -> Option<&[u32]> {
+        let drawing = kind.map_or(matches!(self.figure, Figure::Communities), |kind| kind == PlotKind::Drawing);
+        match &self.values {
+            Values::Numbers(labels) if drawing => Some(labels),
+            _ => None,
+        }
+    }
+    /// The figure that `--plot` draws otherwise.
     pub(super) fn curve(&self, g: &Graph) -> Result<Curve> {
         Ok(match (&self.figure, &self.values) {
             (Figure::Levels(counts), _) => {
                 let points = numbered(counts.iter().enumerate().map(|(level, &n)| (level as f64, n as f64)))?;
                 Curve::linear("edges from the source", "vertices", points)
             }
-            (Figure::Sizes(rank), Values::Numbers(labels)) => {
+            (Figure::Sizes(_) | Figure::Communities, Values::Numbers(labels)) => {
+                let rank = if let Figure::Sizes(rank) = self.figure { rank } else { "rank of the community" };
                 let sizes = sizes(labels)?;
                 let mut counts = filled(sizes.len(), 0.0, "sizes of sets")?;
                 counts.iter_mut().zip(sizes).for_each(|(to, n)| *to = n as f64);
@@ -120,7 +132,7 @@ impl Answer {
             }
             (Figure::Ranked(what), Values::Forest(edges)) => by_rank("rank of the edge", what, weights(g, edges)?)?,
             (Figure::Ranked(what), values) => by_rank("rank", what, values.scores()?)?,
-            (Figure::Degrees | Figure::Sizes(_), _) => {
+            (Figure::Degrees | Figure::Sizes(_) | Figure::Communities, _) => {
                 let mut degrees = filled(g.vertices(), 0.0, "degrees")?;
                 degrees.iter_mut().enumerate().for_each(|(v, degree)| *degree = g.degree(v) as f64);
                 by_rank("rank of the vertex", "degree", degrees)?

@@ -40,6 +40,22 @@ pub(crate) struct Weights {
     pub(super) weighted: bool,
 }
 
+/// What a plot of a partition shows.
+#[derive(Args)]
+pub(crate) struct Plotted {
+    /// What --plot shows [default: drawing of communities, sizes of components]
+    #[arg(long, value_enum, requires = "plot")]
+    pub(super) plot_kind: Option<PlotKind>,
+}
+
+#[derive(Clone, Copy, PartialEq, ValueEnum)]
+pub(super) enum PlotKind {
+    /// The graph, a color for each part; of more than 2,000 vertices the parts as circles
+    Drawing,
+    /// Sizes of the parts by rank
+    Sizes,
+}
+
 /// How many results are listed.
 #[derive(Args)]
 pub(crate) struct Top {
@@ -75,6 +91,10 @@ pub(crate) trait Run {
     /// Vertices to be listed.
     fn top(&self) -> usize {
         0
+    }
+    /// What a plot shows, where there is a choice.
+    fn plot_kind(&self) -> Option<PlotKind> {
+        None
     }
     /// Whether values are weights.
     fn is_weighted(&self) -> bool {

@@ -8,7 +8,7 @@ use sparring::par::filled;
 use sparring::{Csr, Error};
 
 use super::answer::Answer;
-use super::common::{Common, Example, Run, Weights};
+use super::common::{Common, Example, PlotKind, Plotted, Run, Weights};
 use super::structure::communities;
 use crate::context::Context;
 use crate::failure;
@@ -37,6 +37,8 @@ pub(crate) struct Modularity {
     /// Resolution: above 1 small communities are better
     #[arg(long, value_name = "X", default_value_t = 1.0)]
     resolution: f64,
+    #[command(flatten)]
+    plotted: Plotted,
     /// What the file has.
     #[arg(skip)]
     read: OnceCell<Csr<f64>>,
@@ -45,6 +47,9 @@ pub(crate) struct Modularity {
 impl Run for Modularity {
     fn common(&self) -> &Common {
         &self.common
+    }
+    fn plot_kind(&self) -> Option<PlotKind> {
+        self.plotted.plot_kind
     }
     fn is_weighted(&self) -> bool {
         self.weights.weighted

@@ -9,7 +9,7 @@ use sparring::graph::{
 use sparring::par::filled;
 
 use super::answer::{Answer, Figure, Values, sizes};
-use super::common::{Common, Example, Run, Top};
+use super::common::{Common, Example, PlotKind, Plotted, Run, Top};
 use crate::context::Context;
 use crate::device::{self, Device, Where};
 use crate::output::thousands;
@@ -98,6 +98,8 @@ pub(crate) struct Components {
     #[command(flatten)]
     common: Common,
     #[command(flatten)]
+    plotted: Plotted,
+    #[command(flatten)]
     place: Where,
 }
 
@@ -105,6 +107,8 @@ pub(crate) struct Components {
 pub(crate) struct Parts {
     #[command(flatten)]
     common: Common,
+    #[command(flatten)]
+    plotted: Plotted,
 }
 
 impl Run for Paths {
@@ -122,6 +126,13 @@ impl Run for Paths {
             Self::Sssp(of) => of.place.device,
             Self::Components(of) => of.place.device,
             Self::Scc(_) => Device::Cpu,
+        }
+    }
+    fn plot_kind(&self) -> Option<PlotKind> {
+        match self {
+            Self::Components(of) => of.plotted.plot_kind,
+            Self::Scc(of) => of.plotted.plot_kind,
+            _ => None,
         }
     }
     fn top(&self) -> usize {

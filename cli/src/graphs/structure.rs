@@ -12,7 +12,7 @@ use sparring::par::filled;
 
 use super::answer::{Answer, Figure, Values, sizes};
 use super::centrality::scored;
-use super::common::{Common, Example, Run, Top, Weights};
+use super::common::{Common, Example, PlotKind, Plotted, Run, Top, Weights};
 use crate::context::Context;
 use crate::device::{self, Device, Where};
 use crate::output::thousands;
@@ -45,7 +45,7 @@ pub(super) const EXAMPLES: &[(&str, [Example; 2])] = &[
     (
         "leiden",
         [
-            ("sparring leiden graph.txt --kind undirected --plot sizes.svg", "Connected communities and their sizes"),
+            ("sparring leiden graph.txt --kind undirected --plot communities.svg", "Connected communities, drawn"),
             ("sparring leiden a.mtx --kind undirected -o communities.mtx --json", "The community of each vertex"),
         ],
     ),
@@ -73,7 +73,7 @@ pub(super) const EXAMPLES: &[(&str, [Example; 2])] = &[
     (
         "cdlp",
         [
-            ("sparring cdlp graph.txt --plot communities.svg", "Communities by label propagation"),
+            ("sparring cdlp graph.txt --plot sizes.svg --plot-kind sizes", "Sizes of communities by label propagation"),
             ("sparring cdlp a.mtx --iterations 5 -o labels.mtx --json", "After five iterations"),
         ],
     ),
@@ -164,6 +164,8 @@ pub(crate) struct Louvain {
     /// Draws the order in which vertices are considered
     #[arg(long, value_name = "N", default_value_t = 0)]
     seed: u64,
+    #[command(flatten)]
+    plotted: Plotted,
 }
 
 #[derive(Args)]
@@ -186,6 +188,8 @@ pub(crate) struct Cdlp {
     #[arg(long)]
     asynchronous: bool,
     #[command(flatten)]
+    plotted: Plotted,
+    #[command(flatten)]
     place: Where,
 }
 
@@ -205,6 +209,14 @@ impl Run for Structure {
     }
     fn top(&self) -> usize {
         if let Self::Kcore(of) | Self::Clustering(of) = self { of.top.top } else { 0 }
+    }
+    fn plot_kind(&self) -> Option<PlotKind> {
+        match self {
+            Self::Louvain(of) => of.plotted.plot_kind,
+            Self::Leiden(of) => of.louvain.plotted.plot_kind,
+            Self::Cdlp(of) => of.plotted.plot_kind,
+            _ => None,
+        }
     }
     fn is_weighted(&self) -> bool {
         match self {
@@ -323,7 +335,7 @@ fn parts(labels: Vec<u32>, quality: String) -> Result<Answer> {
         figures: vec![("communities", json!(sizes.len())), ("largest", json!(largest))],
         values: Values::Numbers(labels),
         parents: None,
-        figure: Figure::Sizes("rank of the community"),
+        figure: Figure::Communities,
     })
 }
 

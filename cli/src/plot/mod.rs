@@ -3,6 +3,7 @@
 mod curve;
 mod histogram;
 mod matrix;
+mod network;
 mod png;
 
 use std::error::Error as StdError;
@@ -17,6 +18,7 @@ use sparring::{Error, Result};
 pub(crate) use curve::Curve;
 pub(crate) use histogram::Histogram;
 pub(crate) use matrix::Figures;
+pub(crate) use network::Network;
 pub(crate) use png::Pixels;
 
 /// Colours that those who see fewer of them can tell apart, of equal weight on white.
