@@ -26,7 +26,15 @@ use sparring::backend::{Backend, Container};
 use sparring::contract;
 use sparring::distance::{Formula, Measure, Metric};
 use sparring::factor::CpAls;
-use sparring::graph::{TriangleMethod, bfs_levels, triangles, triangles_per_edge, triangles_per_vertex};
+use sparring::graph::{
+    Graph, GraphKind, Iteration, PageRankOptions, TriangleMethod, all_pairs_shortest_paths,
+    asynchronous_label_propagation, average_clustering, bellman_ford, betweenness, betweenness_centrality, bfs,
+    bfs_levels, bfs_parents, bfs_tree, bipartite_matching, closeness_centrality, connected_components, core_numbers,
+    dependencies, eigenvector_centrality, greedy_coloring, harmonic_centrality, hits, k_truss, katz_centrality,
+    label_propagation, leiden, local_clustering, louvain, maximal_independent_set, minimum_spanning_forest, modularity,
+    multi_source_bfs, pagerank, sampled_betweenness, sssp, sssp_tree, strongly_connected_components, topological_order,
+    transitivity, triangles, triangles_per_edge, triangles_per_vertex, truss_numbers,
+};
 use sparring::io::{
     CsvOptions, Duplicates, EdgeOptions, FrosttOptions, Labels, NumpyOptions, Repeated, SvmlightOptions, WriteOptions,
     parse_csv_with, parse_edges_with, parse_frostt_with, parse_npy_array_with, parse_npy_with, parse_npz_with,
@@ -151,6 +159,39 @@ struct Inputs {
     files: [Vec<u8>; 5],
     /// Two modes of four have few pairs of indices, so that a tree shares them.
     tensor: Tensor<f64>,
+    graphs: Graphs,
+}
+
+/// Graphs whose arrays are large allocations.
+struct Graphs {
+    plain: Graph,
+    weighted: Graph,
+    /// Directed, with edges both ways, and with those to greater vertices only.
+    directed: Graph,
+    acyclic: Graph,
+    /// So few vertices that all pairs of them do not take long: a circle.
+    small: [Graph; 2],
+}
+
+impl Graphs {
+    fn new(a: &Csr<f64>, busy: &Csr<f64>) -> Result<Self, Error> {
+        let cpu = Cpu::new();
+        let positive = a.map(|x| x.abs() + 1.0)?;
+        let n = 320;
+        let two = |v: u32| ((v + 1) % 320, (v + 319) % 320);
+        let ends = (0..n as u32).map(two).flat_map(|(u, w)| [u.min(w), u.max(w)]).collect();
+        let small = Csr::new(n, n, (0..=n).map(|v| 2 * v).collect(), ends, vec![0.5; 2 * n])?;
+        Ok(Self {
+            plain: Graph::new(&cpu, a, GraphKind::Undirected)?,
+            weighted: Graph::weighted(&cpu, &positive, GraphKind::Undirected)?,
+            directed: Graph::weighted(&cpu, busy, GraphKind::Directed)?,
+            acyclic: Graph::new(&cpu, &a.strict_upper(&Threads::caller())?, GraphKind::Directed)?,
+            small: [
+                Graph::new(&cpu, &small, GraphKind::Undirected)?,
+                Graph::weighted(&cpu, &small, GraphKind::Undirected)?,
+            ],
+        })
+    }
 }
 
 /// A matrix in five formats.
@@ -177,6 +218,17 @@ impl std::io::Write for CountedText {
         Ok(())
     }
 }
+
+fn total(scores: &[f64]) -> u64 {
+    (1e3 * scores.iter().filter(|x| x.is_finite()).sum::<f64>()) as u64
+}
+
+fn count(numbers: &[u32]) -> u64 {
+    numbers.iter().map(|&x| u64::from(x)).sum()
+}
+
+/// Iterations that end soon.
+const SOON: Iteration = Iteration { tolerance: 1e-2, max_iterations: 10_000 };
 
 type Operation = fn(&Inputs) -> Result<u64, Error>;
 
@@ -474,6 +526,90 @@ const OPERATIONS: &[(&str, Operation)] = &[
     ("triangles direct", |x| Ok(triangles(&Cpu::new(), &x.a, TriangleMethod::Direct)?.count)),
     ("triangles per vertex", |x| Ok(triangles_per_vertex(&Cpu::new(), &x.a)?.iter().sum())),
     ("triangles per edge", |x| Ok(triangles_per_edge(&Cpu::new(), &x.a)?.values().iter().sum())),
+    ("graphs", |x| {
+        let kind = GraphKind::of(&Cpu::new(), &x.a)?;
+        let (g, h) =
+            (Graph::weighted(&Cpu::new(), &x.a, kind)?, Graph::new(&Cpu::new(), &x.busy, GraphKind::Directed)?);
+        h.prepare(&Cpu::new())?;
+        Ok((g.edges() + h.edges()) as u64)
+    }),
+    ("bfs of graphs", |x| {
+        let (cpu, g) = (Cpu::new(), &x.graphs);
+        let tree = bfs_tree(&cpu, &g.directed, 0)?;
+        Ok(count(&bfs(&cpu, &g.plain, 7)?) + count(&tree.levels) + count(&tree.parents))
+    }),
+    ("multi_source_bfs", |x| Ok(count(&multi_source_bfs(&Cpu::new(), &x.graphs.plain, &[0, 9, 900])?))),
+    ("shortest paths", |x| {
+        let (cpu, g) = (Cpu::new(), &x.graphs);
+        let (tree, by_rounds) = (sssp_tree(&cpu, &g.directed, 0)?, bellman_ford(&cpu, &g.weighted, 0)?);
+        let way = tree.path(2999).map_or(0, |way| way.len() as u64);
+        Ok(total(&sssp(&cpu, &g.weighted, 7)?) + total(&tree.distances) + total(&by_rounds.distances) + way)
+    }),
+    ("all_pairs_shortest_paths", |x| {
+        let [plain, weighted] = &x.graphs.small;
+        let cpu = Cpu::new();
+        Ok(total(&all_pairs_shortest_paths(&cpu, plain)?) + total(&all_pairs_shortest_paths(&cpu, weighted)?))
+    }),
+    ("components", |x| {
+        let (cpu, g) = (Cpu::new(), &x.graphs);
+        let weak = count(&connected_components(&cpu, &g.plain)?) + count(&connected_components(&cpu, &g.directed)?);
+        Ok(weak + count(&strongly_connected_components(&cpu, &g.directed)?))
+    }),
+    ("pagerank and hits", |x| {
+        let (cpu, g) = (Cpu::new(), &x.graphs);
+        let options = PageRankOptions { tolerance: 1e-2, ..PageRankOptions::default() };
+        let ranks = pagerank(&cpu, &g.directed, &options)?;
+        let found = hits(&cpu, &g.directed, SOON)?;
+        Ok(total(&ranks.ranks) + total(&found.hubs) + total(&found.authorities))
+    }),
+    ("eigenvector and Katz centrality", |x| {
+        let (cpu, g) = (Cpu::new(), &x.graphs.plain);
+        Ok(total(&eigenvector_centrality(&cpu, g, SOON)?) + total(&katz_centrality(&cpu, g, 0.01, 1.0, SOON)?))
+    }),
+    ("betweenness", |x| {
+        let (cpu, g) = (Cpu::new(), &x.graphs);
+        let all = g.small.iter().map(|g| Ok(total(&betweenness_centrality(&cpu, g, false)?)));
+        let all: u64 = all.sum::<Result<u64, Error>>()?;
+        let sampled = total(&sampled_betweenness(&cpu, &g.weighted, 2, 1, false)?);
+        Ok(all + sampled + total(&dependencies(&cpu, &g.directed, &[0, 1])?))
+    }),
+    ("betweenness by operations", |x| Ok(total(&betweenness(&Cpu::new(), &x.a, &x.a, &[0, 7])?))),
+    ("bfs_parents", |x| Ok(bfs_parents(&Cpu::new(), &x.a, 0)?.into_iter().flatten().map(u64::from).sum())),
+    ("closeness and harmonic centrality", |x| {
+        let (cpu, [plain, weighted]) = (Cpu::new(), &x.graphs.small);
+        Ok(total(&closeness_centrality(&cpu, weighted)?) + total(&harmonic_centrality(&cpu, plain)?))
+    }),
+    ("clustering", |x| {
+        let (cpu, g) = (Cpu::new(), &x.graphs.plain);
+        let mean = 1e3 * (average_clustering(&cpu, g)? + transitivity(&cpu, g)?);
+        Ok(total(&local_clustering(&cpu, g)?) + mean as u64)
+    }),
+    ("cores and trusses", |x| {
+        let (cpu, g) = (Cpu::new(), &x.graphs.plain);
+        let (cores, numbers) = (count(&core_numbers(&cpu, g)?), count(&truss_numbers(&cpu, g)?.numbers));
+        Ok(cores + numbers + k_truss(&cpu, g, 3)?.len() as u64)
+    }),
+    ("Louvain and Leiden", |x| {
+        let (cpu, g) = (Cpu::new(), &x.graphs);
+        let found = leiden(&cpu, &g.weighted, 1.0, 2)?;
+        let quality = modularity(&cpu, &g.plain, &found.labels, 1.0)?;
+        Ok(count(&louvain(&cpu, &g.plain, 1.0)?.labels) + count(&found.labels) + (1e3 * quality) as u64)
+    }),
+    ("label propagation", |x| {
+        let (cpu, g) = (Cpu::new(), &x.graphs.directed);
+        let one = asynchronous_label_propagation(&cpu, g, 3)?;
+        Ok(count(&label_propagation(&cpu, g, 3)?.labels) + count(&one.labels))
+    }),
+    ("sets, colors and forests", |x| {
+        let (cpu, g) = (Cpu::new(), &x.graphs);
+        let (set, colors) = (maximal_independent_set(&cpu, &g.plain)?, greedy_coloring(&cpu, &g.plain)?.colors);
+        Ok(count(&set) + count(&colors) + minimum_spanning_forest(&cpu, &g.weighted)?.edges.len() as u64)
+    }),
+    ("matchings and orders", |x| {
+        let (cpu, g) = (Cpu::new(), &x.graphs);
+        let order = topological_order(&cpu, &g.acyclic)?;
+        Ok(bipartite_matching(&cpu, x.busy.pattern())?.size as u64 + u64::from(order[0]))
+    }),
     ("triangles compressed", |x| Ok(triangles(&Cpu::new(), &x.a, TriangleMethod::Compressed)?.count)),
 ];
 
@@ -525,6 +661,7 @@ fn run(operation: Operation, n: i64) -> i32 {
         rows: [rows(10), rows(301)],
         shuffled: (vec![0, 0, 4000, 4000], backwards, vec![1.0; 4000]),
         coo,
+        graphs: Graphs::new(&a, &busy).expect("graphs"),
         busy,
         dense: Vector::full(vec![1.0; a.nrows()]).expect("a vector"),
         sparse: ones(a.nrows(), 1),
