@@ -119,14 +119,15 @@ impl Key {
 }
 
 /// A weight that [`LIGHT`] edges for each of `n` trees do not exceed, of a graph that has many more.
-fn threshold(weights: &[f64], n: usize) -> Option<Key> {
+fn threshold(weights: &[f64], n: usize) -> Result<Option<Key>> {
     if weights.len() < DENSE * n || weights.len() < SAMPLE {
-        return None;
+        return Ok(None);
     }
     // Entries are two for each edge.
-    let mut sample: Vec<Key> = weights.iter().step_by(weights.len() / SAMPLE).map(|&w| Key::new(w)).collect();
+    let every = weights.iter().step_by(weights.len() / SAMPLE);
+    let mut sample = collected(every.len(), every.map(|&w| Key::new(w)), "a sample of weights")?;
     let rank = (sample.len() as u128 * (2 * LIGHT * n) as u128 / weights.len() as u128) as usize;
-    Some(*sample.select_nth_unstable(rank).1)
+    Ok(Some(*sample.select_nth_unstable(rank).1))
 }
 
 /// The lightest edge of each vertex: its weight and its other end, the vertex itself if there is none. The first of
