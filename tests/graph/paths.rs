@@ -1,8 +1,8 @@
 //! Searches, shortest paths and components against textbooks that fill tables.
 
 use sparring::graph::{
-    Graph, GraphKind, UNREACHED, all_pairs_shortest_paths, bellman_ford, bfs, bfs_tree, connected_components,
-    multi_source_bfs, sssp, sssp_tree, strongly_connected_components,
+    Graph, GraphKind, UNREACHED, all_pairs_shortest_paths, all_pairs_shortest_paths_into, bellman_ford, bfs, bfs_tree,
+    connected_components, multi_source_bfs, sssp, sssp_tree, strongly_connected_components,
 };
 use sparring::{Cpu, Csr, Error};
 
@@ -111,6 +111,13 @@ fn searches_from_several_vertices_are_searches_from_each() {
 fn lengths_of_shortest_paths_are_those_of_a_table() {
     for sample in samples() {
         let all = by_threads(&sample.name, |cpu| all_pairs_shortest_paths(cpu, &sample.graph(cpu)).unwrap());
+        // What the caller's memory had is overwritten.
+        let (cpu, mut there) = (Cpu::new(), vec![7.0; all.len()]);
+        all_pairs_shortest_paths_into(&cpu, &sample.graph(&cpu), &mut there).unwrap();
+        assert_eq!(there, all, "{}", sample.name);
+        there.push(0.0);
+        let e = all_pairs_shortest_paths_into(&cpu, &sample.graph(&cpu), &mut there).unwrap_err();
+        assert!(matches!(e, Error::Length { what: "distances", found, expected } if found == expected + 1), "{e}");
         for source in sources(sample.n) {
             let want = lengths(&sample, source, |e| sample.weight(e));
             assert_eq!(all[source * sample.n..][..sample.n], want, "{} from {source}", sample.name);
@@ -119,7 +126,6 @@ fn lengths_of_shortest_paths_are_those_of_a_table() {
                 assert_eq!(sssp(cpu, &g, source).unwrap(), want, "{} from {source}", sample.name);
                 sssp_tree(cpu, &g, source).unwrap()
             });
-            let cpu = Cpu::new();
             let rounds = bellman_ford(&cpu, &sample.graph(&cpu), source).unwrap();
             assert_eq!((&tree.distances, &rounds.distances), (&want, &want));
             let a = sample.dense();
