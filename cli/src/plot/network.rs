@@ -71,23 +71,25 @@ impl Network {
             many(lines, edges.len(), "heaviest"),
         );
         let largest = parts.sizes.first().map_or(1.0, |&size| size as f64);
-        fit(&mut centers);
-        // All of them take a part of the square.
+        fit(&mut centers, &[]);
+        // All circles take a part of the square.
+        let largest = parts.sizes.first().map_or(1.0, |&size| size as f64);
         let shown: f64 = parts.sizes.iter().take(centers.len()).map(|&size| size as f64).sum();
-        let unit =
-            (0.18 * f64::from(SIDE).powi(2) / std::f64::consts::PI / shown.max(1.0)).sqrt().min(120.0 / largest.sqrt());
-        let dot = |(k, &at): (usize, &Place)| Dot {
-            at,
-            radius: (unit * (parts.sizes[k] as f64).sqrt()).max(2.0),
-            color: color(k),
-        };
+        let all = 0.18 * f64::from(SIDE).powi(2) / std::f64::consts::PI;
+        let unit = (all / shown.max(1.0)).sqrt().min(120.0 / largest.sqrt());
+        let sizes = parts.sizes.iter().map(|&size| (unit * (size as f64).sqrt()).max(2.0));
+        let mut radii = list(centers.len(), sizes, "a picture")?;
+        separate(&mut centers, &radii);
+        let scale = fit(&mut centers, &radii);
+        radii.iter_mut().for_each(|radius| *radius *= scale);
+        let dot = |k: usize| Dot { at: centers[k], radius: radii[k], color: color(k) };
         let heaviest = edges.first().map_or(1.0, |edge| edge.2);
         let line = |&(a, b, w): &Edge| Line {
             ends: [centers[a as usize], centers[b as usize]],
             width: (8.0 * (w / heaviest).sqrt()).round().max(1.0) as u32,
             color: GREY,
         };
-        let dots = list(centers.len(), centers.iter().enumerate().map(dot), "a picture")?;
+        let dots = list(centers.len(), (0..centers.len()).map(dot), "a picture")?;
         Ok(Self { title, note, dots, lines: list(lines, edges[..lines].iter().rev().map(line), "a picture")? })
     }
     fn of_vertices(title: String, g: &Graph, parts: &Parts, centers: &[Place]) -> Result<Self> {
@@ -106,10 +108,10 @@ impl Network {
         let is_first = |&(v, u, _): &Edge| v < u || (v > u && g.neighbors(u as usize).binary_search(&v).is_err());
         let edges = list(each().filter(is_first).count(), each().filter(is_first), "lines of a picture")?;
         lay_out(&mut at, &edges, 0.5)?;
-        fit(&mut at);
-        let space = f64::from(SIDE) / (n.max(1) as f64).sqrt();
+        fit(&mut at, &[]);
+        let space = (f64::from(SIDE) / (n.max(1) as f64).sqrt()).min(90.0);
         let dot = |v: usize| {
-            let radius = (0.1 * space + 0.04 * space * (g.degree(v) as f64).sqrt()).clamp(1.5, 14.0);
+            let radius = (0.06 * space + 0.03 * space * (g.degree(v) as f64).sqrt()).clamp(1.5, 22.0);
             Dot { at: at[v], radius, color: color(parts.of[v] as usize) }
         };
         let line = |&(v, u, _): &Edge| {
@@ -121,7 +123,7 @@ impl Network {
         let lines = list(edges.len(), edges.iter().map(line), "a picture")?;
         Ok(Self {
             title,
-            note: "area of a dot by its degree, color by its part; grey: edges between parts".into(),
+            note: "dots grow with the degree, their color is that of the part; grey: edges between parts".into(),
             dots,
             lines,
         })
@@ -245,17 +247,49 @@ const ROUNDS: usize = 100;
 /// The pull to the middle, over the distance from it.
 const MIDDLE: f64 = 0.5;
 
-/// Stretches places so that they fill the picture.
-fn fit(at: &mut [Place]) {
+/// Moves circles apart that lie over each other.
+fn separate(at: &mut [Place], radii: &[f64]) {
+    for _ in 0..ROUNDS {
+        let mut apart = true;
+        for v in 1..at.len() {
+            for u in 0..v {
+                let (dx, dy) = (at[v][0] - at[u][0], at[v][1] - at[u][1]);
+                let distance = (dx * dx + dy * dy).sqrt();
+                let missing = radii[u] + radii[v] + GAP - distance;
+                if missing <= 0.0 {
+                    continue;
+                }
+                apart = false;
+                // From one place the later circle goes right.
+                let (dx, dy) = if distance > 0.0 { (dx / distance, dy / distance) } else { (1.0, 0.0) };
+                // The smaller circle gives way.
+                let of_v = missing * radii[u] / (radii[u] + radii[v]);
+                at[v] = [at[v][0] + of_v * dx, at[v][1] + of_v * dy];
+                at[u] = [at[u][0] - (missing - of_v) * dx, at[u][1] - (missing - of_v) * dy];
+            }
+        }
+        if apart {
+            break;
+        }
+    }
+}
+/// Pixels between circles, which a line is to be seen in.
+const GAP: f64 = 14.0;
+
+/// Stretches places so that they fill the picture, with circles of these radii around them, 0 if there are none; by
+/// what.
+fn fit(at: &mut [Place], radii: &[f64]) -> f64 {
+    let radii = || radii.iter().copied().chain(std::iter::repeat(0.0));
     let over = |axis: usize| {
-        let values = || at.iter().map(|place| place[axis]);
-        (values().fold(f64::INFINITY, f64::min), values().fold(f64::NEG_INFINITY, f64::max))
+        let values = || at.iter().map(move |place| place[axis]).zip(radii());
+        let low = values().map(|(x, r)| x - r).fold(f64::INFINITY, f64::min);
+        (low, values().map(|(x, r)| x + r).fold(f64::NEG_INFINITY, f64::max))
     };
     let ((left, right), (low, high)) = (over(0), over(1));
     let side = f64::from(SIDE) - 2.0 * MARGIN;
     let scale = (side / (right - left).max(1e-9)).min((side - ABOVE + MARGIN) / (high - low).max(1e-9));
     // One vertex is in the middle.
-    let scale = if at.len() < 2 { 0.0 } else { scale };
+    let scale = if at.len() < 2 { 1.0 } else { scale };
     let middle = [f64::from(SIDE) / 2.0, (f64::from(SIDE) + ABOVE - MARGIN) / 2.0];
     for place in at {
         *place = [
@@ -263,6 +297,7 @@ fn fit(at: &mut [Place]) {
             middle[1] + scale * (place[1] - (low + high) / 2.0),
         ];
     }
+    scale
 }
 
 /// The color of the k-th part: those of figures, then lighter and darker ones.
@@ -324,9 +359,23 @@ mod tests {
             }
         }
         let before = at.clone();
-        fit(&mut at);
+        fit(&mut at, &[]);
         assert!(at.iter().flatten().all(|x| (MARGIN - 1e-6..=f64::from(SIDE) - MARGIN + 1e-6).contains(x)), "{at:?}");
         assert_ne!(before, at);
+    }
+
+    #[test]
+    fn circles_do_not_overlap() {
+        let radii = [50.0, 20.0, 30.0, 2.0];
+        let mut at = [[100.0, 100.0], [100.0, 100.0], [120.0, 90.0], [300.0, 100.0]];
+        separate(&mut at, &radii);
+        let scale = fit(&mut at, &radii);
+        for v in 0..4 {
+            for u in 0..v {
+                let distance = (at[u][0] - at[v][0]).hypot(at[u][1] - at[v][1]);
+                assert!(distance >= scale * (radii[u] + radii[v]), "{u} {v}: {at:?}");
+            }
+        }
     }
 
     #[test]
