@@ -573,7 +573,7 @@ const OPERATIONS: &[(&str, Operation)] = &[
         let sampled = total(&sampled_betweenness(&cpu, &g.weighted, 2, 1, false)?);
         Ok(all + sampled + total(&dependencies(&cpu, &g.directed, &[0, 1])?))
     }),
-    ("bfs_parents", |x| Ok(bfs_parents(&Cpu::new(), &x.a, 0)?.into_iter().flatten().map(u64::from).sum())),
+    ("bfs_parents", |x| Ok(bfs_parents(&Cpu::new(), &x.a, None, 0)?.into_iter().flatten().map(u64::from).sum())),
     ("closeness and harmonic centrality", |x| {
         let (cpu, [plain, weighted]) = (Cpu::new(), &x.graphs.small);
         Ok(total(&closeness_centrality(&cpu, weighted)?) + total(&harmonic_centrality(&cpu, plain)?))

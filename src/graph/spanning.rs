@@ -58,7 +58,7 @@ pub fn minimum_spanning_forest(cpu: &Cpu, g: &Graph) -> Result<SpanningForest> {
     }
     drop(lightest);
     trees.flatten();
-    let limit = lists.weights.and_then(|weights| threshold(weights, n - trees.taken.len()));
+    let limit = lists.weights.map(|weights| threshold(weights, n - trees.taken.len())).transpose()?.flatten();
     let light = gathered(cpu, lists, &blocks, &trees, |weight| limit.is_none_or(|limit| weight <= limit))?;
     let all = (g.edges(), light.len());
     trees.join_lightest(cpu, light)?;
