@@ -70,7 +70,6 @@ impl Network {
             many(centers.len(), all, "largest"),
             many(lines, edges.len(), "heaviest"),
         );
-        let largest = parts.sizes.first().map_or(1.0, |&size| size as f64);
         fit(&mut centers, &[]);
         // All circles take a part of the square.
         let largest = parts.sizes.first().map_or(1.0, |&size| size as f64);
