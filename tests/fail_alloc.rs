@@ -590,9 +590,9 @@ const OPERATIONS: &[(&str, Operation)] = &[
     }),
     ("Louvain and Leiden", |x| {
         let (cpu, g) = (Cpu::new(), &x.graphs);
-        let found = leiden(&cpu, &g.weighted, 1.0, 2)?;
+        let found = leiden(&cpu, &g.weighted, 1.0, 2, 0)?;
         let quality = modularity(&cpu, &g.plain, &found.labels, 1.0)?;
-        Ok(count(&louvain(&cpu, &g.plain, 1.0)?.labels) + count(&found.labels) + (1e3 * quality) as u64)
+        Ok(count(&louvain(&cpu, &g.plain, 1.0, 0)?.labels) + count(&found.labels) + (1e3 * quality) as u64)
     }),
     ("label propagation", |x| {
         let (cpu, g) = (Cpu::new(), &x.graphs.directed);
