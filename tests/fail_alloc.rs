@@ -28,12 +28,12 @@ use sparring::distance::{Formula, Measure, Metric};
 use sparring::factor::CpAls;
 use sparring::graph::{
     Graph, GraphKind, Iteration, PageRankOptions, TriangleMethod, all_pairs_shortest_paths,
-    asynchronous_label_propagation, average_clustering, bellman_ford, betweenness_centrality, bfs, bfs_levels,
-    bfs_parents, bfs_tree, bipartite_matching, closeness_centrality, connected_components, core_numbers, dependencies,
-    eigenvector_centrality, greedy_coloring, harmonic_centrality, hits, k_truss, katz_centrality, label_propagation,
-    leiden, local_clustering, louvain, maximal_independent_set, minimum_spanning_forest, modularity, multi_source_bfs,
-    pagerank, sampled_betweenness, sssp, sssp_tree, strongly_connected_components, topological_order, transitivity,
-    triangles, triangles_per_edge, triangles_per_vertex, truss_numbers,
+    asynchronous_label_propagation, average_clustering, bellman_ford, betweenness, betweenness_centrality, bfs,
+    bfs_levels, bfs_parents, bfs_tree, bipartite_matching, closeness_centrality, connected_components, core_numbers,
+    dependencies, eigenvector_centrality, greedy_coloring, harmonic_centrality, hits, k_truss, katz_centrality,
+    label_propagation, leiden, local_clustering, louvain, maximal_independent_set, minimum_spanning_forest, modularity,
+    multi_source_bfs, pagerank, sampled_betweenness, sssp, sssp_distances, sssp_tree, strongly_connected_components,
+    topological_order, transitivity, triangles, triangles_per_edge, triangles_per_vertex, truss_numbers,
 };
 use sparring::io::{
     CsvOptions, Duplicates, EdgeOptions, FrosttOptions, Labels, NumpyOptions, Repeated, SvmlightOptions, WriteOptions,
@@ -572,6 +572,14 @@ const OPERATIONS: &[(&str, Operation)] = &[
         let all: u64 = all.sum::<Result<u64, Error>>()?;
         let sampled = total(&sampled_betweenness(&cpu, &g.weighted, 2, 1, false)?);
         Ok(all + sampled + total(&dependencies(&cpu, &g.directed, &[0, 1])?))
+    }),
+    ("betweenness by operations", |x| {
+        let at = Cpu::new().transpose(&x.a).eval()?;
+        Ok(total(&betweenness(&Cpu::new(), &x.a, &at, &[0, 1])?))
+    }),
+    ("sssp_distances", |x| {
+        let found = sssp_distances(&Cpu::new(), &x.a.map(|w| w.abs() + 1.0)?, 0, None)?;
+        Ok(found.into_iter().filter(|d| d.is_finite()).sum::<f64>() as u64)
     }),
     ("bfs_parents", |x| Ok(bfs_parents(&Cpu::new(), &x.a, None, 0)?.into_iter().flatten().map(u64::from).sum())),
     ("closeness and harmonic centrality", |x| {

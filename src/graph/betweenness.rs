@@ -8,7 +8,7 @@
 use super::checks::vertices;
 use crate::algebra::{Div, First, Identity, Plus, Ring, Second, Times, Value};
 use crate::backend::{Backend, Container};
-use crate::par::collected;
+use crate::par::{collected, out_of_memory};
 use crate::{Error, Index, Result, Vector};
 
 /// For each vertex v, the sum over the sources s and all vertices t of the part of the shortest paths from s to t that
@@ -53,6 +53,8 @@ pub fn betweenness<B: Backend, T: Value>(
                 break;
             }
             on.apply(Identity::new(), &q).mask(q.structure()).into(&mut paths)?;
+            let so_many = levels.len() + 1;
+            levels.try_reserve(1).map_err(|_| out_of_memory::<B::Vector<f64>>("levels", so_many))?;
             levels.push(q.clone());
         }
         let mut update = on.upload_vector(&Vector::constant(n, 1.0)?)?;
