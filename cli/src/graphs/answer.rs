@@ -1,5 +1,6 @@
 //! What an algorithm computed, and the table, figure and ranking made of it on request.
 
+use clap::ValueEnum;
 use serde_json::Value;
 use sparring::algebra::{Num, Slice};
 use sparring::graph::{Graph, UNREACHED};
@@ -9,7 +10,6 @@ use sparring::prelude::Plus;
 use sparring::runtime::Matrix;
 use sparring::{Coo, Csr, Error, Result};
 
-use super::common::PlotKind;
 use crate::context::Context;
 use crate::formats::{Format, write_dense};
 use crate::plot::Curve;
@@ -57,6 +57,15 @@ pub(crate) enum Figure {
     Levels(Vec<u64>),
     /// Degrees by rank, for results that have no distribution.
     Degrees,
+}
+
+/// What a plot of a partition shows.
+#[derive(Clone, Copy, PartialEq, ValueEnum)]
+pub(super) enum PlotKind {
+    /// The graph, a color for each part; of more than 2,000 vertices the parts as circles
+    Drawing,
+    /// Sizes of the parts by rank
+    Sizes,
 }
 
 impl Answer {

@@ -3,7 +3,7 @@
 use clap::{Args, ValueEnum};
 use sparring::graph::{Graph, GraphKind};
 
-use super::answer::Answer;
+use super::answer::{Answer, PlotKind};
 use crate::context::Context;
 use crate::device::Device;
 use crate::failure;
@@ -46,14 +46,6 @@ pub(crate) struct Plotted {
     /// What --plot shows [default: drawing of communities, sizes of components]
     #[arg(long, value_enum, requires = "plot")]
     pub(super) plot_kind: Option<PlotKind>,
-}
-
-#[derive(Clone, Copy, PartialEq, ValueEnum)]
-pub(super) enum PlotKind {
-    /// The graph, a color for each part; of more than 2,000 vertices the parts as circles
-    Drawing,
-    /// Sizes of the parts by rank
-    Sizes,
 }
 
 /// How many results are listed.

@@ -7,8 +7,8 @@ use sparring::graph::{Communities, Graph, modularity};
 use sparring::par::filled;
 use sparring::{Csr, Error};
 
-use super::answer::Answer;
-use super::common::{Common, Example, PlotKind, Plotted, Run, Weights};
+use super::answer::{Answer, PlotKind};
+use super::common::{Common, Example, Plotted, Run, Weights};
 use super::structure::communities;
 use crate::context::Context;
 use crate::failure;

@@ -8,8 +8,8 @@ use sparring::graph::{
 };
 use sparring::par::filled;
 
-use super::answer::{Answer, Figure, Values, sizes};
-use super::common::{Common, Example, PlotKind, Plotted, Run, Top};
+use super::answer::{Answer, Figure, PlotKind, Values, sizes};
+use super::common::{Common, Example, Plotted, Run, Top};
 use crate::context::Context;
 use crate::device::{self, Device, Where};
 use crate::output::thousands;

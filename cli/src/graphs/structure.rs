@@ -10,9 +10,9 @@ use sparring::graph::{
 };
 use sparring::par::filled;
 
-use super::answer::{Answer, Figure, Values, sizes};
+use super::answer::{Answer, Figure, PlotKind, Values, sizes};
 use super::centrality::scored;
-use super::common::{Common, Example, PlotKind, Plotted, Run, Top, Weights};
+use super::common::{Common, Example, Plotted, Run, Top, Weights};
 use crate::context::Context;
 use crate::device::{self, Device, Where};
 use crate::output::thousands;
