@@ -31,14 +31,14 @@ struct Marks {
 thread_local!(static KEPT: RefCell<Marks> = RefCell::default());
 
 impl Marks {
-    /// Those of this thread, for `n` columns.
-    fn of(n: usize) -> Result<Self> {
-        let mut marks = KEPT.take();
-        grow(&mut marks.columns, n.div_ceil(64))?;
-        marks.used = n.div_ceil(64 * 64);
-        grow(&mut marks.words, marks.used)?;
-        grow(&mut marks.before, n.div_ceil(64))?;
-        Ok(marks)
+    /// Makes room for `n` columns.
+    fn fit(&mut self, n: usize) -> Result<()> {
+        self.used = 0;
+        grow(&mut self.columns, n.div_ceil(64))?;
+        grow(&mut self.words, n.div_ceil(64 * 64))?;
+        grow(&mut self.before, n.div_ceil(64))?;
+        self.used = n.div_ceil(64 * 64);
+        Ok(())
     }
     /// Marks columns; how many they are.
     fn mark<W, I: Index>(&mut self, list: &[(I, W)]) -> usize {
@@ -69,13 +69,31 @@ impl Marks {
         let below = self.columns[j / 64] & ((1 << (j % 64)) - 1);
         self.before[j / 64] as usize + below.count_ones() as usize
     }
-    /// Takes all marks away and keeps the memory for the next product of this thread.
-    fn keep(mut self) {
+    /// Takes all marks away.
+    fn clear(&mut self) {
         for w in ones(&self.words[..self.used]) {
             self.columns[w] = 0;
         }
         self.words[..self.used].fill(0);
-        KEPT.set(self);
+    }
+    /// The marked columns and their sums, for products in `n` columns.
+    fn sums<W: Word, I: Index>(
+        &mut self,
+        products: &dyn Listed<W, I>,
+        list: &mut [(I, W)],
+        n: usize,
+    ) -> Result<(Vec<I>, Vec<W>)> {
+        self.fit(n)?;
+        let count = self.mark(list);
+        let mut columns = reserved(count, "indices")?;
+        self.list(&mut columns);
+        for (j, _) in list.iter_mut() {
+            *j = I::cast(self.rank(j.get()));
+        }
+        let mut sums = filled(count, products.identity(), "values")?;
+        let mut present = filled(count.div_ceil(64), 0, "a bitmap")?;
+        products.fold(list, 0, &mut sums, &mut present);
+        Ok((columns, sums))
     }
 }
 
@@ -101,16 +119,10 @@ pub(super) fn sums<W: Word, I: Index>(
     let mut list = Vec::new();
     room(&mut list, flops, "products of a vector and a matrix")?;
     products.append(0..entries, &mut list);
-    let mut marks = Marks::of(n)?;
-    let count = marks.mark(&list);
-    let mut columns = reserved(count, "indices")?;
-    marks.list(&mut columns);
-    for (j, _) in &mut list {
-        *j = I::cast(marks.rank(j.get()));
-    }
-    let mut sums = filled(count, products.identity(), "values")?;
-    let mut present = filled(count.div_ceil(64), 0, "a bitmap")?;
-    products.fold(&list, 0, &mut sums, &mut present);
-    marks.keep();
-    Ok((columns, sums))
+    // What a panic leaves is not kept.
+    let mut marks = KEPT.take();
+    let made = marks.sums(products, &mut list, n);
+    marks.clear();
+    KEPT.set(marks);
+    made
 }

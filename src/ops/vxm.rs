@@ -162,10 +162,10 @@ impl<I: Index> Sums<I> for Product<'_, I> {
 }
 
 /// Whether `flops` products of one block of x go to the ranks of their columns: to sort them takes as long as to look
-/// at a bit for 4096 columns if they are fewer than one in 2¹⁴; an accumulator of all columns is as fast from one in 2
-/// on.
+/// at a bit for 4096 columns if they are fewer than one in 2¹⁴, or very few; an accumulator of all columns is as fast
+/// from one in 2 on.
 fn suits_ranks(flops: usize, n: usize) -> bool {
-    n <= ranked::COLUMNS && flops >= n >> 14 && flops <= n / 2
+    n <= ranked::COLUMNS && flops >= (n >> 14).max(16) && flops <= n / 2
 }
 
 /// Columns that one thread's accumulator has at most: of doubles, 8 MiB.
@@ -528,6 +528,7 @@ mod tests {
         assert_eq!(choose(524_288, 1_000_000, 1), Way::Grouped);
         assert_eq!(choose(8192, 10_000_000, 1), Way::Sorted);
         assert!(suits_ranks(610, 10_000_000) && !suits_ranks(609, 10_000_000));
+        assert!(suits_ranks(16, 100) && !suits_ranks(15, 100));
         assert!(suits_ranks(5000, 10_000) && !suits_ranks(5001, 10_000));
         assert!(suits_ranks(60_000, ranked::COLUMNS) && !suits_ranks(60_000, ranked::COLUMNS + 1));
         assert!(suits_columns(1000, 8000, 2000, 1) && !suits_columns(999, 8000, 1000, 1));
