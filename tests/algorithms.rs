@@ -4,7 +4,7 @@
 //! (betweenness); Beamer, Asanović, Patterson 2015 (PageRank as in the GAP benchmark).
 
 use sparring::algebra::{AbsDiff, Div, One};
-use sparring::graph::{betweenness, bfs_parents, sssp_distances};
+use sparring::graph::{betweenness, bfs_levels, bfs_parents, sssp_distances};
 use sparring::prelude::*;
 
 /// Lengths of shortest paths, by relaxing all edges n − 1 times (Bellman–Ford).
@@ -192,6 +192,9 @@ fn all_algorithms<B: Backend>(m: &B) {
             for at in [None, Some(&at)] {
                 let found = bfs_parents(m, &a, at, source as usize).unwrap();
                 assert_eq!(found, textbook::parents(&one_way, source as usize));
+                let found = bfs_levels(m, &a, at, source as usize).unwrap();
+                let want = textbook::levels(&one_way, source as usize);
+                assert!(found.iter().map(|l| l.map(|l| l as usize)).eq(want));
             }
             let want = textbook::distances(&one_way, source as usize);
             close(&shortest_paths(m, &a, source).unwrap(), &want);

@@ -16,7 +16,7 @@ use crate::{Error, Index, Result, Vector};
 ///
 /// Entry (i, j) of the adjacency matrix is an edge from i to j, whatever its value; `at` is its transpose. With all
 /// vertices as sources it is the betweenness centrality of a directed graph, of an undirected one twice that. Numbers
-/// of paths are doubles: beyond 2¹⁰²⁴, as on a grid of 1000×1000, the result is no number. Cost: O(sources · (n + nnz))
+/// of paths are doubles: beyond 2¹⁰²⁴, as on a grid of 1000×1000, the result is NaN. Cost: O(sources · (n + nnz))
 /// operations of the machine, of each source in twice as many steps as there are levels, and O(n) values.
 /// # Errors
 /// [`Error::NotSquare`]; [`Error::Shape`] if `at` has another shape; [`Error::Argument`] for a source that is no

@@ -1,10 +1,10 @@
 //! Lengths of shortest paths by Δ-stepping, written with operations.
 //!
-//! d are the lengths found so far, `left` those whose bucket is still to come. A bucket begins with the entries of
-//! `left` below its bound; a step is t = qᵀ min.+ A, keeps of t what is nearer than d, and goes on with what of it lies
-//! below the bound. Sources: Meyer, Sanders 2003, "Δ-stepping: a parallelizable shortest path algorithm"; Sridhar,
-//! Blanco, Mayuranath, Spampinato, Low, McMillan 2019, "Delta-stepping SSSP: from vertices and edges to GraphBLAS
-//! implementations".
+//! d are the tentative distances, `left` those whose bucket is still to come. A bucket begins with the entries of
+//! `left` below its bound. A step relaxes the edges of the vertices q, t = qᵀ min.+ A, keeps of t what is less than d,
+//! and goes on with what of it lies below the bound. Sources: Meyer, Sanders 2003, "Δ-stepping: a parallelizable
+//! shortest path algorithm"; Sridhar, Blanco, Mayuranath, Spampinato, Low, McMillan 2019, "Delta-stepping SSSP: from
+//! vertices and edges to GraphBLAS implementations".
 
 use super::checks::vertices;
 use crate::algebra::{Greater, GreaterEqual, Identity, Min, MinPlus, Plus, ValueGe, ValueLt};
@@ -16,9 +16,9 @@ use crate::{Error, Index, Result, Vector};
 ///
 /// Entry (i, j) of the adjacency matrix is an edge from i to j of that length, at least 0. `delta` is the width of a
 /// bucket: a wide one takes fewer steps, a narrow one fewer products. Without it, the width is 8 times the mean weight
-/// over the mean degree. On the processor [`sssp`](super::sssp()) is faster. Cost: a pass over the weights; O(n + nnz)
-/// operations of the machine where no vertex of a bucket comes nearer twice, in as many steps as a bucket has edges on
-/// a path, for all buckets.
+/// over the mean degree. On the processor [`sssp`](super::sssp()) is faster. Cost: O(nnz) to look at the weights; then
+/// O(n + nnz) operations of the machine if each edge is relaxed once, in as many steps for each bucket as a shortest
+/// path has edges in it.
 /// # Errors
 /// [`Error::NotSquare`]; [`Error::Argument`] if there is no vertex `source`, a weight is negative or no number, or
 /// `delta` is not a positive number; those of the [`Backend`].
@@ -45,12 +45,12 @@ pub fn sssp_distances<B: Backend>(on: &B, a: &B::Matrix<f64>, source: usize, del
         let bound = (((least / delta).floor() + 1.0) * delta).max(least.next_up());
         let mut q = on.select(ValueLt::new(), &left, bound).eval()?;
         on.apply(Identity::new(), &none).mask(q.structure()).into(&mut left)?;
-        // What came nearer since it was left has been gone through.
+        // Edges of vertices whose distance has decreased since have been relaxed.
         let old = on.ewise_mult(Greater::new(), &q, &d).eval()?;
         on.apply(Identity::new(), &none).mask(&old).into(&mut q)?;
         while on.nnz(&q)? > 0 {
             let t = on.vxm(MinPlus::new(), &q, a).eval()?;
-            // Where there is no length yet, nothing, and t is nearer.
+            // Where there is no tentative distance yet, nothing, and t is one.
             let farther = on.ewise_mult(GreaterEqual::new(), &t, &d).eval()?;
             let t = on.apply(Identity::new(), &t).mask(&farther).complement().eval()?;
             on.ewise_add(Min::new(), &d, &t).into(&mut d)?;

@@ -525,8 +525,10 @@ mod tests {
         assert_eq!(choose(524_274, 100_000, 4), Way::Direct);
         assert_eq!(choose(524_274, 100_000, 5), Way::Grouped);
         assert_eq!(choose(511, 100_000, 1), Way::Sorted);
+        assert_eq!(choose(512, 100_000, 1), Way::Grouped);
         assert_eq!(choose(524_288, 1_000_000, 1), Way::Grouped);
         assert_eq!(choose(8192, 10_000_000, 1), Way::Sorted);
+        assert_eq!(choose(0, 0, 1), Way::Direct);
         assert!(suits_ranks(610, 10_000_000) && !suits_ranks(609, 10_000_000));
         assert!(suits_ranks(16, 100) && !suits_ranks(15, 100));
         assert!(suits_ranks(5000, 10_000) && !suits_ranks(5001, 10_000));

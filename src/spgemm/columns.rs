@@ -28,13 +28,12 @@ pub(super) const SPARSE: usize = 1 << 12;
 /// Columns of a row after which the next one is tried in one register first.
 const FEW: usize = 16;
 
-/// Columns of B at most that the first rows of B may have together.
+/// Columns of B at most where it is tried whether the first rows of B have them all together.
 const NARROW: usize = 1 << 12;
-/// One row of B in so many is looked at for that, and so many between two counts.
+/// One row of B in so many is tried, and columns are counted after each so many.
 const MANY: usize = 16;
 
-/// Whether rows of C are likely to have all columns, and are found to have without the rest of their products: C has
-/// so many rows, B so many columns.
+/// Whether rows of C are likely to be full, which the first of their products show: B need not be compressed then.
 pub(super) fn are_full(nrows: usize, ncols: usize, flops: u64) -> bool {
     ncols <= NARROW && flops as u128 >= (4 * MANY) as u128 * nrows as u128 * ncols as u128
 }
