@@ -680,8 +680,10 @@ fn run(operation: Operation, n: i64) -> i32 {
         .start_handler(|_| WATCHED.set(true))
         .build()
         .expect("a pool of two");
-    // Once without refusals, so that what is made once per process exists.
-    let want = pool.install(|| operation(&inputs)).expect("a result when there is memory");
+    // Once on each thread without refusals, so that what is made once per process or kept by a thread exists.
+    let made = pool.broadcast(|_| operation(&inputs).expect("a result when there is memory"));
+    let want = made[0];
+    assert_eq!(made, [want; 2]);
     let before = LIVE.load(Ordering::SeqCst);
     REFUSED.store(0, Ordering::SeqCst);
     GRANTED.store(n, Ordering::SeqCst);
