@@ -105,6 +105,26 @@ COLUMNS = {
 }
 
 
+# What the others call a lower set of instructions. SuiteSparse, networkit and SciPy's own loops cannot be told.
+LOWERED = {
+    "scalar": {"MKL_ENABLE_INSTRUCTIONS": "SSE4_2", "OPENBLAS_CORETYPE": "Nehalem", "NPY_DISABLE_CPU_FEATURES": "AVX2 FMA3 AVX512F AVX512_SKX"},
+    "avx2": {"MKL_ENABLE_INSTRUCTIONS": "AVX2", "OPENBLAS_CORETYPE": "Haswell", "NPY_DISABLE_CPU_FEATURES": "AVX512F AVX512_SKX"},
+    "avx512": {},
+}
+NAMES_OF_SETS = {"scalar": "SSE2", "avx2": "AVX2", "avx512": "AVX-512"}
+
+
+def isa_option(parser):
+    """`--isa`, for scripts that compare."""
+    parser.add_argument("--isa", choices=LOWERED, help="lower the instructions of both sides to this set, where the other can be told")
+
+
+def lower(isa):
+    """Both sides, which inherit the environment."""
+    if isa:
+        os.environ |= LOWERED[isa] | {"SPARRING_ISA": isa}
+
+
 def environment(folder, packages, probe):
     """The Python of a virtual environment that has the other libraries, for which `probe` runs."""
     python = os.path.join(folder, "bin", "python")
@@ -227,7 +247,9 @@ def machine(args, command):
 
     # Processors of one name may differ in this, and so do all libraries on them.
     flags = (first("/proc/cpuinfo", "flags") or "").split()
-    vectors = next((f" with {name}" for flag, name in (("avx512f", "AVX-512"), ("avx2", "AVX2")) if flag in flags), "")
+    best = next((isa for flag, isa in (("avx512f", "avx512"), ("avx2", "avx2")) if flag in flags), "scalar")
+    isa = os.environ.get("SPARRING_ISA") or best
+    vectors = f" with {NAMES_OF_SETS[isa]}" + (f" of {NAMES_OF_SETS[best]}" if isa != best else "")
     commit = subprocess.run(["git", "describe", "--always", "--dirty"], cwd=TOP, capture_output=True, text=True)
     return {
         "date": datetime.date.today().isoformat(),
@@ -372,6 +394,7 @@ def main():
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--passes", type=int, default=PASSES, help="one shows no ranges of ratios [default: %(default)s]")
     parser.add_argument("--cases", help="only these, of any kind (names or files)")
+    isa_option(parser)
     parser.add_argument("--peers", default="mkl,suitesparse,scipy,networkit,fast_matrix_market")
     parser.add_argument("--venv", default=os.path.join(TOP, "target", "peers-venv"))
     parser.add_argument("--sparring", default=os.path.join(TOP, "target", "release", "sparring"))
@@ -380,6 +403,7 @@ def main():
     unknown = set(args.kinds) - {*COLUMNS, "memory"}
     if unknown:
         parser.error(f"no kind is called {', '.join(sorted(unknown))}")
+    lower(args.isa)
     args.kinds = args.kinds or ["spgemm", "triangles"]
     args.peers = args.peers.split(",")
     args.sparring = os.path.abspath(args.sparring)
@@ -391,6 +415,7 @@ def main():
         subprocess.run([python, os.path.join(HERE, "reading.py"), TEXTS], check=True)
     # Where the program and the others lie is this machine's affair.
     told = [f"--threads={args.threads}", f"--rounds={args.rounds}", f"--passes={args.passes}", *([f"--cases={args.cases}"] if args.cases else []),
+            *([f"--isa={args.isa}"] if args.isa else []),
             *([f"--save={args.save}"] if args.save else [])]
     run = machine(args, ["benches/compare/compare.py", *args.kinds, *told])
     # Asked before a file of that name is written, which would be a change.

@@ -29,7 +29,7 @@ import subprocess
 import sys
 import time
 
-from compare import HERE, RESULTS, TOP, environment, machine, read_lines
+from compare import HERE, RESULTS, TOP, environment, isa_option, lower, machine, read_lines
 
 import vocabulary
 
@@ -440,7 +440,9 @@ def main():
     parser.add_argument("--case", help=argparse.SUPPRESS)
     parser.add_argument("--size", type=int, help=argparse.SUPPRESS)
     parser.add_argument("--dtype", help=argparse.SUPPRESS)
+    isa_option(parser)
     args = parser.parse_args()
+    lower(args.isa)
     if args.self_test:
         return self_test()
     if args.worker == "check":

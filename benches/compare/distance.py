@@ -28,7 +28,7 @@ import subprocess
 import sys
 import tempfile
 
-from compare import HERE, RESULTS, TOP, Peer, environment, machine, read_lines
+from compare import HERE, RESULTS, TOP, Peer, environment, isa_option, lower, machine, read_lines
 
 import vocabulary
 
@@ -489,7 +489,9 @@ def main():
                         help="keep lines and table as benches/results/NAME [default: today's date and -distance]")
     parser.add_argument("--tables", metavar="FILE.jsonl")
     parser.add_argument("--self-test", action="store_true")
+    isa_option(parser)
     args = parser.parse_args()
+    lower(args.isa)
     args.sparring, args.venv = os.path.abspath(args.sparring), os.path.abspath(args.venv)
     if args.tables:
         print(report(read_lines(args.tables))[0], end="")
@@ -522,6 +524,7 @@ def main():
 
         options = [f"--{name}={getattr(args, name)}" for name in ("data", "task", "metrics", "rounds", "budget", "threads", "k")]
         # Names alone: where files are is this machine's affair.
+        options += [f"--isa={args.isa}"] if args.isa else []
         options += [f"--file={os.path.basename(file)}" for file in args.file]
         log(machine(args, ["benches/compare/distance.py", *options]) | {"k": args.k, "habit": "fresh"})
         for data in sets:

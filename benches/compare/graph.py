@@ -250,7 +250,9 @@ def main():
     parser.add_argument("--sparring", default=os.path.join(compare.TOP, "target", "release", "sparring"))
     parser.add_argument("--report", metavar="FILE", help="only the tables of these lines")
     parser.add_argument("--save", metavar="NAME", help="keep lines and tables as benches/results/NAME")
+    compare.isa_option(parser)
     args = parser.parse_args()
+    compare.lower(args.isa)
     if args.report:
         print(report(compare.read_lines(args.report)), end="")
         return
@@ -273,7 +275,7 @@ def main():
     there = [c for c in wanted if os.sep not in compare.located(c) or os.path.exists(compare.located(c))]
     python = compare.environment(os.path.abspath(args.venv), PACKAGES, PROBE)
     told = [*args.algorithms, f"--threads={args.threads}", f"--rounds={args.rounds}", f"--limit={args.limit:g}", f"--spend={args.spend:g}",
-            *([f"--cases={args.cases}"] if args.cases else []), *([f"--save={args.save}"] if args.save else [])]
+            *([f"--cases={args.cases}"] if args.cases else []), *([f"--isa={args.isa}"] if args.isa else []), *([f"--save={args.save}"] if args.save else [])]
     run = compare.machine(args, ["benches/compare/graph.py", *told])
     if args.save and run["commit"].endswith("-dirty"):
         raise SystemExit("what is saved comes from a committed state; this one is changed")

@@ -129,6 +129,7 @@ NOT_MEASURED = "not measured"
 def processor(head):
     """Of the first line of a run: the processor's short name and its instruction set."""
     name, _, isa = head["machine"].partition(" with ")
+    isa = isa.partition(" of ")[0]  # lowered from another
     return name.split()[1].removesuffix("(R)") if name.startswith("AMD") else "Xeon" if "Xeon" in name else name, isa
 
 

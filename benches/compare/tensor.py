@@ -22,7 +22,7 @@ import os
 import subprocess
 import sys
 
-from compare import HERE, RESULTS, TOP, environment, machine, read_lines
+from compare import HERE, RESULTS, TOP, environment, isa_option, lower, machine, read_lines
 
 import vocabulary
 
@@ -255,7 +255,9 @@ def main():
     parser.add_argument("--case", help=argparse.SUPPRESS)
     parser.add_argument("--rank", type=int, help=argparse.SUPPRESS)
     parser.add_argument("--method", help=argparse.SUPPRESS)
+    isa_option(parser)
     args = parser.parse_args()
+    lower(args.isa)
     if args.self_test:
         return self_test()
     if args.worker:

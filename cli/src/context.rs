@@ -12,7 +12,7 @@ use sparring::graph::{GraphBackend, Place};
 use sparring::io::NpyArray;
 use sparring::runtime::{Machine, Matrix};
 use sparring::tensor::{AnyTensor, Variant};
-use sparring::{Cpu, Cuda, Error, Index, Tensor};
+use sparring::{Cpu, Cuda, Error, Index, Isa, Tensor};
 
 use crate::device::{self, Device, refused};
 use crate::failure::{Failure, Result};
@@ -29,6 +29,9 @@ pub(crate) struct Common {
     /// Threads to run on [default: one for each processor]
     #[arg(long, global = true, value_name = "N", help_heading = "Every command takes")]
     threads: Option<usize>,
+    /// Lower the instructions that loops use to this set, with the same results [default: the best of the processor]
+    #[arg(long, global = true, value_name = "SET", value_parser = instructions, help_heading = "Every command takes")]
+    pub(crate) isa: Option<Isa>,
     /// Refuse to take more memory than this for results and scratch, of the GPU's if it computes: 2G, 500M, or bytes
     #[arg(long, global = true, value_name = "SIZE", value_parser = size::parse, help_heading = "Every command takes")]
     pub(crate) memory_budget: Option<u64>,
@@ -75,6 +78,11 @@ fn processor(threads: Option<usize>, memory_budget: Option<u64>) -> sparring::Re
         Some(bytes) => cpu.memory_budget(bytes),
         None => cpu,
     })
+}
+
+/// What `--isa` takes.
+fn instructions(word: &str) -> Result<Isa, String> {
+    Isa::named(word).ok_or_else(|| format!("it is {}", Isa::ALL.map(Isa::name).join(", ")))
 }
 
 impl GraphBackend for Context {
@@ -237,6 +245,10 @@ impl Context {
         line.insert("command".into(), self.command.clone().into());
         if let Value::Object(json) = json {
             line.extend(json);
+        }
+        // Where the processor computed.
+        if line.contains_key("threads") {
+            line.insert("isa".into(), Isa::running().name().into());
         }
         Value::Object(line)
     }

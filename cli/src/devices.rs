@@ -21,7 +21,7 @@ pub(crate) fn list(context: &Context) -> Result {
         "compiler": compiler.as_ref().ok(), "compiler_missing": compiler.as_ref().err(),
     });
     context.result(json, || {
-        let lowered = if isa < best { format!(" of {best} ({})", Isa::VARIABLE) } else { String::new() };
+        let lowered = if isa < best { format!(", lowered from {best}") } else { String::new() };
         let mut text = format!("cpu      {isa}{lowered}   {threads} threads\n");
         for (ordinal, cuda) in &devices {
             text += &match cuda {

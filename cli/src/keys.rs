@@ -19,6 +19,7 @@ pub(crate) const KEYS: &[(&str, &[(&str, &str)])] = &[
             ("device", "where it was computed: cpu, cuda:0"),
             ("device_name", "name of the GPU"),
             ("threads", "threads of the processor"),
+            ("isa", "instructions that its loops used: scalar, avx2, avx512"),
             ("repeat", "how often it was computed"),
             ("chosen", "what the library chose, and why"),
             ("planned", "the same of a plan"),

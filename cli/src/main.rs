@@ -201,8 +201,11 @@ impl Command {
 }
 
 fn run(common: &Common, name: &str, command: &Command) -> failure::Result {
-    // The library would take the best that is there.
-    sparring::Isa::requested()?;
+    match common.isa {
+        Some(isa) => isa.limit()?,
+        // The library would take the best that is there.
+        None => drop(sparring::Isa::requested()?),
+    }
     let tensors = matches!(command, Command::Cp(_) | Command::Mttkrp(_) | Command::TensorInfo(_));
     common.reading.check(&command.files(), if tensors { Some(Format::Frostt) } else { None })?;
     match command {
@@ -264,7 +267,7 @@ fn means_something(command: &str, option: &Arg) -> bool {
     }
     match (id, command) {
         ("json", "completions" | "man") => false,
-        ("threads", "semirings" | "metrics" | "keys" | "tune" | "completions" | "man") => false,
+        ("threads" | "isa", "semirings" | "metrics" | "keys" | "tune" | "completions" | "man") => false,
         (
             "memory_budget",
             "triangles" | "convert" | "transpose" | "semirings" | "metrics" | "devices" | "keys" | "completions"

@@ -1,11 +1,11 @@
-//! `SPARRING_ISA`: what is refused, what is shown, and that results are the same bits under every instruction set.
+//! `SPARRING_ISA` and `--isa`: what is refused, what is shown, and that results are the same bits under every instruction set.
 
 mod program;
 
 use std::process::{Command, Output};
 
 use program::{file, scratch};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 const SETS: [&str; 3] = ["scalar", "avx2", "avx512"];
 
@@ -58,9 +58,28 @@ fn the_variable_lowers_the_instruction_set() {
             continue;
         }
         assert_eq!(processor(Some(isa)), [isa, best]);
-        let lowered = if isa == best { String::new() } else { format!(" of {best} (SPARRING_ISA)") };
+        let lowered = if isa == best { String::new() } else { format!(", lowered from {best}") };
         let said = succeeded(devices);
         assert!(said.starts_with(&format!("cpu      {isa}{lowered}   ")), "{said}");
+    }
+    for isa in &available {
+        // The option counts, whatever the variable says.
+        for variable in [None, Some("scalar")] {
+            let found = succeeded(under(variable, &["--isa", isa, "devices", "--json"]));
+            let found: Value = serde_json::from_str(&found).unwrap();
+            assert_eq!((&found["processor"]["isa"], &found["processor"]["isa_best"]), (&json!(isa), &json!(best)));
+        }
+        for command in [&["mxm", "gen:tc_rmat10"][..], &["bench", "mxv", "--case", "tc_rmat10", "--repeat", "1"]] {
+            let output = under(None, &[command, &["--json", "--isa", isa]].concat());
+            let line: Value = serde_json::from_slice(&output.stdout).unwrap();
+            assert_eq!(line["isa"], json!(isa), "{command:?}");
+        }
+    }
+    let said = refused(under(None, &["devices", "--isa", "sse2"]));
+    assert!(said.contains("it is scalar, avx2, avx512"), "{said}");
+    for isa in SETS.iter().filter(|isa| !available.contains(isa)) {
+        let said = format!("isa: this processor does not have {isa}, only {}\n", available.join(", "));
+        assert!(refused(under(None, &["devices", "--isa", isa])).ends_with(&said));
     }
     for word in ["sse2", "AVX2", "avx2 "] {
         let said = refused(under(Some(word), &["semirings"]));

@@ -83,7 +83,21 @@ impl Isa {
     /// # Errors
     /// [`Error::Argument`] if the variable names no set, or one that this processor does not have.
     pub fn requested() -> Result<Option<Self>> {
-        read(request(), Self::best())
+        read(Self::VARIABLE, request(), Self::best())
+    }
+    /// Lowers the set of this process, in place of `SPARRING_ISA`: for programs with an option for it.
+    ///
+    /// A process has one set, which its first loop or the first question about it fixes.
+    /// # Errors
+    /// [`Error::Argument`] if this processor does not have the set, or another one was fixed before.
+    pub fn limit(self) -> Result<()> {
+        read("isa", self.name(), Self::best())?;
+        let fixed = TEXT.get_or_init(|| self.name().into());
+        if fixed == self.name() || Self::running() == self {
+            return Ok(());
+        }
+        let message = format!("{self} comes too late: loops run with {} in this process", Self::running());
+        Err(Error::Argument { name: "isa", message })
     }
     /// The word for the set in `SPARRING_ISA`.
     pub fn name(self) -> &'static str {
@@ -101,7 +115,8 @@ impl Isa {
             Self::Avx512 => 64,
         }
     }
-    fn named(word: &str) -> Option<Self> {
+    /// The set of this name.
+    pub fn named(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|isa| isa.name() == word)
     }
 }
@@ -112,15 +127,17 @@ impl fmt::Display for Isa {
     }
 }
 
+/// What was asked for when that was first looked at.
+static TEXT: OnceLock<String> = OnceLock::new();
+
 /// The text of the variable, as it was at the first call; empty if unset.
 fn request() -> &'static str {
-    static TEXT: OnceLock<String> = OnceLock::new();
     TEXT.get_or_init(|| std::env::var_os(Isa::VARIABLE).unwrap_or_default().to_string_lossy().into_owned())
 }
 
-/// What `text` asks of a processor whose best set is `best`.
-fn read(text: &str, best: Isa) -> Result<Option<Isa>> {
-    let refused = |message| Err(Error::Argument { name: Isa::VARIABLE, message });
+/// What `text`, given as `name`, asks of a processor whose best set is `best`.
+fn read(name: &'static str, text: &str, best: Isa) -> Result<Option<Isa>> {
+    let refused = |message| Err(Error::Argument { name, message });
     match Isa::named(text) {
         _ if text.is_empty() => Ok(None),
         None => refused(format!("'{text}' is none of {}", list(Isa::Avx512))),
@@ -229,9 +246,9 @@ mod tests {
     #[test]
     fn a_request_only_lowers() {
         for best in Isa::ALL {
-            assert_eq!((read("", best).unwrap(), lowered("", best)), (None, best));
+            assert_eq!((read(Isa::VARIABLE, "", best).unwrap(), lowered("", best)), (None, best));
             for isa in Isa::ALL {
-                let asked = read(isa.name(), best);
+                let asked = read(Isa::VARIABLE, isa.name(), best);
                 assert_eq!(lowered(isa.name(), best), isa.min(best));
                 if isa <= best {
                     assert_eq!(asked.unwrap(), Some(isa));
@@ -243,7 +260,7 @@ mod tests {
             }
             for word in ["sse2", "AVX2", " avx2", "avx2,scalar"] {
                 assert_eq!(lowered(word, best), best);
-                let text = read(word, best).unwrap_err().to_string();
+                let text = read(Isa::VARIABLE, word, best).unwrap_err().to_string();
                 assert_eq!(text, format!("SPARRING_ISA: '{word}' is none of scalar, avx2, avx512"));
             }
         }
@@ -257,6 +274,15 @@ mod tests {
         assert_eq!(Isa::running(), asked.unwrap_or(Isa::best()));
         assert_eq!(asked.map(Isa::name), std::env::var(Isa::VARIABLE).ok().as_deref().filter(|word| !word.is_empty()));
         assert_eq!(register(), Isa::running().register_bytes());
+        // A set that runs already may be asked for again, another one comes too late.
+        for isa in Isa::ALL {
+            let asked = isa.limit().map_err(|e| e.to_string());
+            match isa {
+                _ if isa == Isa::running() => assert_eq!(asked, Ok(())),
+                _ if isa > Isa::best() => assert!(asked.unwrap_err().contains("does not have")),
+                _ => assert!(asked.unwrap_err().contains("comes too late")),
+            }
+        }
     }
 
     #[cfg(target_arch = "x86_64")]
