@@ -353,6 +353,68 @@ fn rows_of_few_products_are_the_definition() {
     }
 }
 
+/// Factors of which each entry of C is one product: diagonal ones, with gaps and without, permutations, rows taken again
+/// and again; beside rows of none to many entries, in order and not.
+#[test]
+fn single_products_are_the_definition() {
+    fn check_rows<R: Semiring>(ring: R, [a, b]: &[AnyPattern; 2], one: bool, way: &str)
+    where
+        Lhs<R>: Draw,
+        Rhs<R>: Draw,
+        Out<R>: Same,
+    {
+        let (a, b) = (a.matrix::<Lhs<R>>(5), b.matrix::<Rhs<R>>(6));
+        let want = reference::mxm(ring, &a, &b);
+        for threads in [1, 2, 3] {
+            let cpu = Cpu::with_threads(threads).expect("threads");
+            for unsorted in [false, true] {
+                let options = options(Policy::Auto, Accumulator::Auto, Compress::Auto, unsorted);
+                let (c, how) = cpu.mxm(ring, &a, &b).options(options).explain().expect("a product");
+                check(&c, &want, !unsorted).unwrap_or_else(|e| panic!("{way}: {e}"));
+                assert_eq!(how.contains("each entry of C is one product"), one || unsorted, "{way}: {how}");
+            }
+        }
+    }
+    let (n, mut rng) = (700, Rng(17));
+    let sparse: Vec<Vec<u32>> = (0..n)
+        .map(|i| {
+            let len = [0, 1, 2, 3, 4, 5, 7, 8, 9, 30, 64, 65, 200][i % 13];
+            BTreeSet::from_iter((0..len).map(|_| rng.below(n) as u32)).into_iter().collect()
+        })
+        .collect();
+    let diagonal: Vec<Vec<u32>> = (0..n as u32).map(|i| vec![i]).collect();
+    let gaps: Vec<Vec<u32>> = (0..n as u32).map(|i| if i % 5 == 3 { vec![] } else { vec![i] }).collect();
+    let mut permutation = diagonal.clone();
+    (1..n).for_each(|i| permutation.swap(i, rng.below(i + 1)));
+    let taken: Vec<Vec<u32>> = (0..3 * n as u32 / 2).map(|i| vec![i * i % n as u32]).collect();
+    let narrow: Vec<Vec<u32>> = (0..n as u32).map(|i| vec![i % 3]).collect();
+    let cases: [(&str, &[Vec<u32>], &[Vec<u32>]); 7] = [
+        ("diagonal times sparse", &diagonal, &sparse),
+        ("sparse times diagonal", &sparse, &diagonal),
+        ("gaps times sparse", &gaps, &sparse),
+        ("permutation times sparse", &permutation, &sparse),
+        ("rows taken", &taken, &sparse),
+        ("diagonal times diagonal", &diagonal, &diagonal),
+        ("permutation times a few columns", &permutation, &narrow),
+    ];
+    for (name, a, b) in cases {
+        for shuffle in [0, 1] {
+            let way = format!("{name}, shuffle {shuffle}");
+            let of = |rows: &[Vec<u32>]| AnyPattern { ncols: n, rows: rows.to_vec(), shuffle };
+            let pair = [of(a), of(b)];
+            // Rows that are not in order stay so.
+            let long = |rows: &[Vec<u32>]| rows.iter().any(|row| row.len() > 1);
+            let one = shuffle == 0 || !long(a) && !long(b);
+            check_rows(PlusTimes::<f64>::default(), &pair, one, &way);
+            check_rows(MinPlus::<f64>::default(), &pair, one, &way);
+            check_rows(PlusTimes::<bool>::default(), &pair, one, &way);
+            check_rows(MinSecond::default(), &pair, one, &way);
+            check_rows(SumPlaces::default(), &pair, one, &way);
+            check_rows(CountPaths::default(), &pair, one, &way);
+        }
+    }
+}
+
 /// The product of stored rows is that of all rows: also where ⊗ reads the places of its operands, where rows of B that
 /// A names are not stored, and where rows of C come out empty.
 #[test]

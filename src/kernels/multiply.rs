@@ -120,6 +120,14 @@ pub(crate) unsafe trait OneByOne<W: Word, I: Index>: Multiply<W, I> {
     /// # Panics
     /// If there are fewer places and sums than touched columns and one for each column of a row of B.
     fn accumulate_row(&self, row: RowOfA<'_>, spa: &mut SparseAccumulator<I>, sums: &mut [W]);
+    /// Rows of C = A·B, of which A has at most one entry each: B's row, multiplied, and its columns unless C has them.
+    /// # Panics
+    /// If A has not these rows, or there are fewer slots than entries.
+    fn rows_of_b(&self, rows: Range<usize>, cols: Option<&mut Slots<'_, I>>, values: &mut Slots<'_, W>);
+    /// Values of rows of C = A·B, B being diagonal without gaps: those of A's rows, multiplied.
+    /// # Panics
+    /// If A has not these rows, or there are fewer slots than entries.
+    fn rows_of_a(&self, rows: Range<usize>, values: &mut Slots<'_, W>);
     /// Appends columns and values of rows of C = A·B, row after row, columns increasing, and says in `lens` how many
     /// each has; up to a row that has more than sixteen products. How many rows that were.
     /// # Errors

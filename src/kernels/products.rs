@@ -56,6 +56,12 @@ fn add_product<R: Semiring>(ring: R, (i, k, j): (usize, usize, usize), z: Out<R>
     ring.add().apply::<Host>(V(z), ring.mul().mul::<Host>(V(x), V(y), at)).0
 }
 
+/// x ⊗ y at (i, k, j), folded from the identity as others are.
+#[inline(always)]
+fn only_product<R: Semiring>(ring: R, at: (usize, usize, usize), x: Lhs<R>, y: Rhs<R>) -> <Out<R> as Value>::Word {
+    word(add_product(ring, at, <R::Add as Monoid>::IDENTITY, x, y))
+}
+
 /// What becomes of the products of a row of B: a function that is generic in a closure.
 trait FoldRow<R: Semiring, I: Index> {
     fn row(&mut self, js: &[I], ys: &[Rhs<R>], f: impl Fn(Out<R>, Rhs<R>, I) -> Out<R>);
@@ -159,6 +165,38 @@ unsafe impl<R: Semiring, I: Index> OneByOne<<Out<R> as Value>::Word, I> for Prod
     fn accumulate_row(&self, row: RowOfA<'_>, spa: &mut SparseAccumulator<I>, sums: &mut [<Out<R> as Value>::Word]) {
         // SAFETY: as above.
         self.each_row_of_b(row, IntoAccumulator(spa, unsafe { values_mut::<Out<R>>(sums) }));
+    }
+    #[inline(never)]
+    fn rows_of_b(
+        &self,
+        rows: Range<usize>,
+        mut cols: Option<&mut Slots<'_, I>>,
+        values: &mut Slots<'_, <Out<R> as Value>::Word>,
+    ) {
+        let Self { ring, rows_of_a, rows_of_b, .. } = *self;
+        for i in rows {
+            let ((ks, xs), soon) = (rows_of_a.row(i), rows_of_a.columns_after(i, AHEAD));
+            let (&[k], &[x]) = (ks, xs) else { continue };
+            if let Some(k) = soon.first() {
+                rows_of_b.prefetch(k.get());
+            }
+            let (js, ys) = rows_of_b.row(k.get());
+            if let Some(cols) = &mut cols {
+                cols.copy_row(rows_of_b.columns_after(k.get(), 0), js.len(), |j| j);
+            }
+            values.take_with(js.len(), |t| only_product(ring, (i, k.get(), js[t].get()), x, ys[t]));
+        }
+    }
+    #[inline(never)]
+    fn rows_of_a(&self, rows: Range<usize>, values: &mut Slots<'_, <Out<R> as Value>::Word>) {
+        let Self { ring, b, rows_of_a, .. } = *self;
+        for i in rows {
+            let (ks, xs) = rows_of_a.row(i);
+            values.take_with(ks.len(), |t| {
+                let k = ks[t].get();
+                only_product(ring, (i, k, k), xs[t], b.values()[k])
+            });
+        }
     }
     fn short_rows(
         &self,

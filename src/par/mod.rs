@@ -436,7 +436,7 @@ impl<T: Copy + Send> Fresh<T> {
         fill_blocks(&mut self.vec.spare_capacity_mut()[..self.len], threads, op, blocks, offsets, state, work)?;
         // SAFETY: 1. capacity is at least `len`; 2. the blocks partition the first `len` elements and none has a free
         // slot left (`Parts::check_written`), and a slot leaves `free` only in `Slots::next`, for `take` and `copy`,
-        // which write it before anything can unwind, and for `copy_row`, which has written it before.
+        // which write it before anything can unwind, and for `take_with` and `copy_row`, which have written it before.
         unsafe { self.vec.set_len(self.len) };
         Ok(self.vec)
     }
@@ -556,6 +556,24 @@ impl<'a, T: Copy> Slots<'a, T> {
         let head = self.next(xs.len());
         // SAFETY: `MaybeUninit<T>` has the layout of `T`, and an initialized `T` is a valid `MaybeUninit<T>`.
         head.copy_from_slice(unsafe { &*(std::ptr::from_ref(xs) as *const [MaybeUninit<T>]) });
+    }
+    /// The next `n` elements: `f(0)`, `f(1)` and so on. Those of a short row that has more room behind it are made by
+    /// fours, `f(n − 1)` again and again beyond the last, so that no branch depends on a small `n`.
+    /// # Panics
+    /// If fewer are left.
+    #[inline(always)]
+    pub(crate) fn take_with(&mut self, n: usize, f: impl Fn(usize) -> T) {
+        const FOUR: usize = 4;
+        let padded = n.next_multiple_of(FOUR);
+        match self.free.get_mut(..padded) {
+            Some(to) if 0 < n && n <= WINDOW => {
+                for (from, to) in (0..n).step_by(FOUR).zip(to.as_chunks_mut::<FOUR>().0) {
+                    to.iter_mut().zip(from..).for_each(|(to, t)| _ = to.write(f(t.min(n - 1))));
+                }
+            }
+            _ => self.free[..n].iter_mut().enumerate().for_each(|(t, to)| _ = to.write(f(t))),
+        }
+        self.next(n);
     }
     /// The next `n` elements: `f` of the first `n` of `xs`. A short row that has more behind it, in `xs` and here, is
     /// made by moves of a fixed size, one also for a row of none: rows of up to [`WINDOW`] elements take no branch that

@@ -34,7 +34,8 @@ impl<T: Copy + Send> Fresh<T> {
         drop(parts);
         // SAFETY: 1. the capacities are at least the lengths; 2. the blocks partition the elements of either vector,
         // `check_written` found no free slot in any, and a slot leaves `free` only in `Slots::next`, for `take` and
-        // `copy`, which write it before anything can unwind.
+        // `copy`, which write it before anything can unwind, and for `take_with` and `copy_row`, which have written it
+        // before.
         unsafe {
             self.vec.set_len(self.len);
             other.vec.set_len(other.len);

@@ -59,8 +59,8 @@ pub(super) fn compresses_little(ratio: f64, in_order: bool) -> bool {
 /// Whether rows are sorted with their products in one register, by their mean of multiplications and the part of rows
 /// that have at most sixteen: for one use, where rows longer than that, which are slower this way, are few. (Road
 /// network, 4 a row, two threads: 3.9 ms in two passes, 2.5 so. Other parts than 0.9 were not tried.)
-pub(super) fn few(mean_row_flops: f64, short: f64) -> bool {
-    mean_row_flops <= 16.0 && short >= 0.9
+pub(super) fn few(mean_row_flops: f64, short: impl FnOnce() -> f64) -> bool {
+    mean_row_flops <= 16.0 && short() >= 0.9
 }
 
 /// Whether rows, by their mean of multiplications, are so short that one pass in order, or under a mask, wins by
@@ -88,6 +88,8 @@ pub(super) fn compares((nrows, ncols): (usize, usize), nnz: usize) -> bool {
 pub(super) enum OnePass {
     /// Products that the mask allows are listed, then computed.
     Masked,
+    /// Each entry of C is one product: a factor is diagonal, or no row of A has two entries.
+    OneProduct,
     /// Rows of at most sixteen products are sorted with them in a register.
     ShortRows,
     /// Products are summed in a sparse accumulator, whose columns are sorted afterwards or stay in any order.
@@ -100,6 +102,7 @@ impl fmt::Display for OnePass {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Masked => "auto: one pass; the products that the mask allows are listed, then computed",
+            Self::OneProduct => "auto: one pass; each entry of C is one product",
             Self::ShortRows => "auto: one pass; rows of at most 16 products are sorted in a register",
             Self::Accumulator { in_order: true } => "auto: one pass by a sparse accumulator; rows sorted at the end",
             Self::Accumulator { in_order: false } => "auto: one pass by a sparse accumulator; rows in any order",
@@ -153,7 +156,8 @@ mod tests {
         assert!(needs_register(5.9) && !needs_register(6.0));
         assert!(packs(0.6) && !packs(0.61));
         assert!(compares((9, 1 << 16), 54) && !compares((9, 1 << 16), 53) && !compares((9, 1 << 15), 54));
-        assert!(few(16.0, 0.9) && !few(16.5, 1.0) && !few(3.0, 0.89));
+        assert!(few(16.0, || 0.9) && !few(3.0, || 0.89));
+        assert!(!few(16.5, || unreachable!("a long row is not looked through")));
         assert!(
             short_rows(2999.0, false)
                 && !short_rows(3000.0, false)

@@ -72,7 +72,7 @@ pub(super) fn cut<I: Index>(threads: &Threads, a: &Pattern<I>, b: &Pattern<I>) -
         if work <= most {
             add(&mut tasks, group, None)?;
         } else {
-            cut_group(a, b, group, most, &mut tasks)?;
+            cut_group(a, b, (group, work), most, &mut tasks)?;
         }
     }
     Ok(Work { tasks, flops, max_row_flops: longest.into_inner() })
@@ -107,17 +107,17 @@ fn row_flops<I: Index>(a: &Pattern<I>, b: &Pattern<I>, i: usize) -> u64 {
     a.row(i).iter().map(|k| (ptr[k.get() + 1] - ptr[k.get()]) as u64).sum()
 }
 
-/// Cuts a group of rows so that no task has more than about `most` multiplications.
+/// Cuts a group of rows, which have so many multiplications, so that no task has more than about `most`.
 fn cut_group<I: Index>(
     a: &Pattern<I>,
     b: &Pattern<I>,
-    group: Range<usize>,
+    (group, work): (Range<usize>, u64),
     most: u64,
     tasks: &mut Vec<Task>,
 ) -> Result<()> {
     let (mut start, mut sum) = (group.start, 0);
     for i in group.clone() {
-        let flops = row_flops(a, b, i);
+        let flops = if group.len() == 1 { work } else { row_flops(a, b, i) };
         if sum + flops > most && i > start {
             add(tasks, start..i, None)?;
             (start, sum) = (i, 0);

@@ -1,9 +1,11 @@
 //! One-pass (fused) SpGEMM, for a product used once: columns and values together. Rows come under a [mask](masked), as
-//! [short rows](short_rows) sorted in a register, or by a [sparse accumulator](by_accumulator).
+//! [single products](one_product), as [short rows](short_rows) sorted in a register, or by a
+//! [sparse accumulator](by_accumulator).
 
 mod accumulated_row;
 mod by_accumulator;
 mod masked;
+mod one_product;
 mod short_rows;
 mod sort;
 
@@ -26,7 +28,8 @@ use crate::{Csr, Index, Pattern, Result};
 
 /// C = A ⊕.⊗ B, or C⟨M⟩, for one use: the result of [`symbolic`](super::symbolic) and [`numeric`](super::numeric).
 ///
-/// One pass is faster under a mask that is no complement; where nearly all rows have at most sixteen products (on
+/// One pass is faster under a mask that is no complement; where each entry of C is one product, as with a diagonal
+/// or permutation matrix; where nearly all rows have at most sixteen products (on
 /// processors with AVX-512); where rows are short and their columns repeat; and where
 /// [rows may be unsorted](super::Options::unsorted), which then have the order of their first products.
 ///
@@ -127,7 +130,7 @@ impl<I: Index> SingleUse<'_, I> {
         facts: &mut PresymbolicFacts<I>,
     ) -> Result<Option<RowMethod<'_, I>>> {
         let mean = work.mean_row_flops(a.nrows());
-        let few = Sixteen::of::<I>(b.ncols()).filter(|_| choice::few(mean, columns::short_rows(a, b)));
+        let few = Sixteen::of::<I>(b.ncols()).filter(|_| choice::few(mean, || columns::short_rows(a, b)));
         let in_order = !self.request.options.unsorted;
         let numbered = accumulated_row::has_numbers(b, work.max_row_flops);
         if !numbered || few.is_none() && !choice::short_rows(mean, in_order) {
@@ -181,6 +184,13 @@ fn made<W: Word, I: Index>(single: &SingleUse<'_, I>, products: &dyn Multiply<W,
     let mut facts = PresymbolicFacts::default();
     let one_by_one = products.one_by_one().filter(|_| request.budget.is_none() && ProductFinder::suits((a, b)));
     if let Some(products) = one_by_one.filter(|_| single.is_for_one_pass()) {
+        let in_order = !request.options.unsorted;
+        let by = if request.mask.is_none() { one_product::suits(a, b, in_order) } else { None };
+        if let Some(by) = by {
+            let (c, values) = one_product::product(threads, products, by)?;
+            let flops = values.len() as u64;
+            return Ok((Made { c, flops, strategy: Strategy::OnePass(OnePass::OneProduct) }, values));
+        }
         let work = tasks::cut(threads, a, b)?;
         let mask = request.mask.map(|(mask, _)| mask);
         let wide = b.ncols() as u64 / WIDE > work.flops.saturating_add(mask.map_or(0, |mask| mask.nnz() as u64));

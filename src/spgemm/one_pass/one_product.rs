@@ -1,0 +1,127 @@
+//! Products with a diagonal, permutation or selection matrix: each entry of C is one product.
+//!
+//! Where no row of A has two entries, rows of C are rows of B. Where A or B is diagonal without gaps, C has the pattern
+//! of the other.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use crate::algebra::Word;
+use crate::kernels::OneByOne;
+use crate::par::{Fresh, Slots, Threads, try_split};
+use crate::sparse::accumulate;
+use crate::{Index, Pattern, Result};
+
+/// Rows and entries of a task, about.
+const TASK: usize = 1 << 14;
+
+/// How the factors lie.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Factors {
+    /// A is diagonal without gaps.
+    DiagonalA,
+    /// B is.
+    DiagonalB,
+    /// No row of A has two entries.
+    RowsOfB,
+}
+
+/// The way for A·B, whose rows are to be `in_order`, if one suits it. Cost: O(1) where factors have more entries than rows, else at most O(rows).
+pub(super) fn suits<I: Index>(a: &Pattern<I>, b: &Pattern<I>, in_order: bool) -> Option<Factors> {
+    let short = |a: &Pattern<I>| a.nnz() <= a.nrows() && a.row_ptr().windows(2).all(|ends| ends[1] - ends[0] <= 1);
+    let allows = |c: &Pattern<I>| !in_order || c.is_sorted();
+    if allows(b) && is_diagonal(a) {
+        return Some(Factors::DiagonalA);
+    }
+    if allows(a) && is_diagonal(b) {
+        return Some(Factors::DiagonalB);
+    }
+    (allows(b) && short(a)).then_some(Factors::RowsOfB)
+}
+
+/// Whether it is square with all entries (i, i), and no others.
+fn is_diagonal<I: Index>(a: &Pattern<I>) -> bool {
+    a.nrows() == a.ncols()
+        && a.nnz() == a.nrows()
+        && a.col_idx().iter().zip(0..).all(|(j, i)| j.get() == i)
+        && a.row_ptr().iter().zip(0..).all(|(end, i)| *end == i)
+}
+
+/// C's structure and values. Cost: O(rows + flops) time, nothing beside C.
+pub(super) fn product<W: Word, I: Index>(
+    threads: &Threads,
+    products: &dyn OneByOne<W, I>,
+    by: Factors,
+) -> Result<(Arc<Pattern<I>>, Vec<W>)> {
+    let (a, b) = products.patterns();
+    let (of_a, c) = match by {
+        Factors::DiagonalA => (false, b),
+        Factors::DiagonalB => (true, a),
+        Factors::RowsOfB => return rows_of_b(threads, products),
+    };
+    let tasks = tasks(c.row_ptr())?;
+    let values = Fresh::new(c.nnz(), "values of C")?.fill(
+        threads,
+        "mxm",
+        tasks.len(),
+        |t| starts(&tasks, c.row_ptr(), t),
+        || Ok(()),
+        |(), t, values: &mut Slots<'_, W>| {
+            let rows = tasks[t].clone();
+            if of_a {
+                products.rows_of_a(rows, values)
+            } else {
+                products.rows_of_b(rows, None, values)
+            }
+            Ok(())
+        },
+    )?;
+    Ok((Arc::clone(c), values))
+}
+
+fn rows_of_b<W: Word, I: Index>(threads: &Threads, products: &dyn OneByOne<W, I>) -> Result<(Arc<Pattern<I>>, Vec<W>)> {
+    let (a, b) = products.patterns();
+    let nrows = a.nrows();
+    // Lengths, each behind its row, as `accumulate` wants them.
+    let even = |t: usize| (t * TASK).min(nrows + 1);
+    let mut row_ptr = Fresh::new(nrows.saturating_add(1), "row pointers of C")?.fill(
+        threads,
+        "count",
+        nrows / TASK + 1,
+        even,
+        || Ok(()),
+        |(), t, lens| {
+            for (i, len) in lens.rest(0).iter_mut().enumerate() {
+                let i = even(t) + i;
+                *len = if i == 0 { 0 } else { a.row(i - 1).first().map_or(0, |k| b.row(k.get()).len()) };
+            }
+            Ok(())
+        },
+    )?;
+    accumulate(threads, &mut row_ptr)?;
+    let (nnz, tasks) = (row_ptr[nrows], tasks(&row_ptr)?);
+    let (cols, values) = Fresh::new(nnz, "columns of C")?.fill_with(
+        Fresh::new(nnz, "values of C")?,
+        threads,
+        "mxm",
+        tasks.len(),
+        |t| starts(&tasks, &row_ptr, t),
+        || Ok(()),
+        |(), t, cols, values| {
+            products.rows_of_b(tasks[t].clone(), Some(cols), values);
+            Ok(())
+        },
+    )?;
+    Ok((Arc::new(Pattern::from_parts(nrows, b.ncols(), row_ptr, cols, b.is_sorted())), values))
+}
+
+/// Rows of C in parts of about equal work.
+fn tasks(row_ptr: &[usize]) -> Result<Vec<Range<usize>>> {
+    let (nrows, nnz) = (row_ptr.len() - 1, row_ptr.last().copied().unwrap_or(0));
+    try_split(nrows, ((nnz + nrows) / TASK).max(1), |i| (row_ptr[i] + i) as u64)
+}
+
+/// Where the entries of task `t` begin.
+fn starts(tasks: &[Range<usize>], row_ptr: &[usize], t: usize) -> usize {
+    row_ptr[tasks.get(t).map_or(row_ptr.len() - 1, |rows| rows.start)]
+}
