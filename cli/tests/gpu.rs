@@ -2,6 +2,7 @@
 //!
 //! The program is the one built with this test, or the one that `SPARRING_PROGRAM` names.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::{Command, Output};
 
@@ -9,9 +10,12 @@ use serde_json::Value;
 
 const AMINOACID: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../data/aminoacid.tns.gz");
 
+fn program() -> OsString {
+    std::env::var_os("SPARRING_PROGRAM").unwrap_or_else(|| env!("CARGO_BIN_EXE_sparring").into())
+}
+
 fn sparring(arguments: &[&str]) -> Output {
-    let program = std::env::var_os("SPARRING_PROGRAM").unwrap_or_else(|| env!("CARGO_BIN_EXE_sparring").into());
-    Command::new(program).args(arguments).output().unwrap()
+    Command::new(program()).args(arguments).output().unwrap()
 }
 
 /// Standard error of a run that must end with this exit code and an empty standard output.
@@ -168,6 +172,29 @@ fn products_are_those_of_the_processor() {
         said.contains("\nsent ") && said.contains(", again ") && said.contains(" in the device's order\n"),
         "{said}"
     );
+}
+
+/// What another process compiled runs where there is no compiler, and nothing else does.
+#[test]
+#[ignore = "needs a GPU"]
+fn kept_programs_need_no_compiler() {
+    let kept = folder("kept-programs");
+    let run = |semiring: &str, compiler: Option<&str>| {
+        let mut program = Command::new(program());
+        program.args(["mxm", "gen:tc_rmat10", "--device", "cuda:0", "--json", "--semiring", semiring]);
+        program.env("SPARRING_CACHE", &kept);
+        compiler.map(|compiler| program.env("SPARRING_NVRTC", compiler));
+        let output = program.output().unwrap();
+        let line = serde_json::from_slice::<Value>(&output.stdout).map(|line| line["sum"].clone());
+        (output.status.code(), line.ok(), String::from_utf8(output.stderr).unwrap())
+    };
+    let nowhere = Some("/nowhere/libnvrtc.so");
+    let (code, _, said) = run("plus_times", nowhere);
+    assert!(code == Some(1) && said.contains("/nowhere/libnvrtc.so"), "{said}");
+    let compiled = run("plus_times", None);
+    assert_eq!(compiled.0, Some(0), "{}", compiled.2);
+    assert_eq!(run("plus_times", nowhere), compiled);
+    assert_eq!(run("max_min", nowhere).0, Some(1), "never compiled");
 }
 
 #[test]

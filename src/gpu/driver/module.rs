@@ -19,12 +19,12 @@ pub(in crate::gpu) enum Unloadable {
 }
 
 impl Device {
-    /// Loads the image of the program `name`, which NVRTC of that version made.
+    /// Loads the image of the program `name`; `nvrtc` is asked for the compiler's version if that fails.
     pub(in crate::gpu) fn load(
         self: &Arc<Self>,
         image: &[u8],
         name: &str,
-        nvrtc: (u32, u32),
+        nvrtc: &dyn Fn() -> Option<(u32, u32)>,
     ) -> std::result::Result<Module, Unloadable> {
         self.bind().map_err(Unloadable::Other)?;
         // SAFETY: `image` is whole: it came from NVRTC, or from the cache, which checks its length and sum. Text ends
@@ -33,12 +33,9 @@ impl Device {
             Ok(module) => Ok(Module { module, device: Arc::clone(self) }),
             Err(e) if of_image(e) => {
                 let (major, minor) = driver_version().unwrap_or((0, 0));
-                let message = format!(
-                    "{}; NVRTC {}.{} compiled it, the driver is for CUDA {major}.{minor}",
-                    message(e),
-                    nvrtc.0,
-                    nvrtc.1
-                );
+                let by =
+                    nvrtc().map_or_else(String::new, |(major, minor)| format!("NVRTC {major}.{minor} compiled it, "));
+                let message = format!("{}; {by}the driver is for CUDA {major}.{minor}", message(e));
                 Err(Unloadable::Image(Error::Device { what: format!("loading {name}"), message }))
             }
             Err(e) => Err(Unloadable::Other(failed(format!("loading {name}"))(e))),
