@@ -177,7 +177,48 @@ def galerkin(k):
     return [r, a, p]
 
 
-GENERATED = {
+def full(nrows, ncols, keep=lambda keys: slice(None)):
+    """The entries whose keys, row · ncols + column, are kept."""
+    keys = np.arange(nrows * ncols, dtype=np.int64)
+    keys = keys[keep(keys.astype(U64))]
+    rows, cols = keys // ncols, keys % ncols
+    ptr = np.zeros(nrows + 1, np.int32)
+    np.cumsum(np.bincount(rows, minlength=nrows), out=ptr[1:])
+    return sp.csr_matrix((unit(hash2(7, rows, cols)) + 0.5, cols.astype(np.int32), ptr), shape=(nrows, ncols))
+
+
+def diagonal(n):
+    i = np.arange(n, dtype=np.int64)
+    return csr(i, i, n)
+
+
+def permutation(n):
+    """Row r has its entry, 1, in the column whose number has the r-th hash in order."""
+    i = np.arange(n, dtype=U64)
+    order = np.sort((splitmix64(i) >> U64(20) << U64(20)) | i) % U64(1 << 20)
+    return sp.csr_matrix((np.ones(n), order.astype(np.int32), np.arange(n + 1, dtype=np.int32)), shape=(n, n))
+
+
+def by_transpose(a):
+    t = a.T.tocsr()
+    t.sort_indices()
+    return [t, a]
+
+
+# Two factors each, as the program's benchmark of products makes them.
+SHAPES = {
+    "diagonal": lambda: [diagonal(10**6), diagonal(10**6)],
+    "scaled_rows": lambda: [diagonal(10**6), laplace2d(1000)],
+    "scaled_columns": lambda: [laplace2d(1000), diagonal(10**6)],
+    "permuted": lambda: [permutation(10**6), laplace2d(1000)],
+    "dot": lambda: [full(1, 10**6), full(10**6, 1)],
+    "outer": lambda: [full(2000, 1), full(1, 2000)],
+    "long_row": lambda: [full(1, 250_000), uniform(250_000, 8)],
+    "tall30": lambda: by_transpose(full(50_000, 30)),
+    "tall8": lambda: by_transpose(full(2_000_000, 8, lambda keys: splitmix64(keys) % U64(4) == 0)),
+    "tall1": lambda: by_transpose(full(3_000_000, 1)),
+}
+GENERATED = SHAPES | {
     "rmat14": lambda: rmat(14, 16),
     "er18d8": lambda: uniform(1 << 18, 8),
     "stencil27_60": lambda: stencil27(60),
@@ -212,7 +253,7 @@ def hyper(name):
 
 
 def load(case):
-    """A generated case by its name (of rap100, three factors), or a Matrix Market file by its path; canonical CSR, doubles, 32-bit
+    """A generated case by its name (of rap100 three factors, of SHAPES two), or a Matrix Market file by its path; canonical CSR, doubles, 32-bit
     indices."""
     if case in GENERATED:
         return GENERATED[case]()

@@ -34,6 +34,8 @@ PACKAGES = ["numpy", "scipy", "mkl", "numba", "suitesparse-graphblas", "python-g
 PROBE = "import numpy, scipy, graphblas, networkit, fast_matrix_market, importlib.metadata as m; m.version('mkl')"
 FILES = ["data/cnr-2000.mtx.gz", "data/email-Enron.mtx.gz", "data/bcsstk16.mtx.gz"]
 SPGEMM = ["rmat14", "web18", *FILES, "stencil27_60", "lap2d_1000", "er18d8", "rap100"]
+# Two factors: diagonals, permutations, single rows and columns, tall matrices.
+SHAPES = ["diagonal", "scaled_rows", "scaled_columns", "permuted", "dot", "outer", "long_row", "tall30", "tall8", "tall1"]
 MEMORY = FILES[:1]
 # cnr-2000 is directed: once as it is, A + Aᵀ made within our time, and once with it made before, as the others have it.
 TRIANGLES = ["tc_rmat16", "tc_rmat17", "tc_rmat18", "sym:" + FILES[0], *FILES[:2]]
@@ -393,7 +395,7 @@ def main():
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--passes", type=int, default=PASSES, help="one shows no ranges of ratios [default: %(default)s]")
-    parser.add_argument("--cases", help="only these, of any kind (names or files)")
+    parser.add_argument("--cases", help="only these, of any kind (names or files); shapes for products of diagonals, permutations, single rows, tall matrices")
     isa_option(parser)
     parser.add_argument("--peers", default="mkl,suitesparse,scipy,networkit,fast_matrix_market")
     parser.add_argument("--venv", default=os.path.join(TOP, "target", "peers-venv"))
@@ -410,7 +412,7 @@ def main():
     if not os.path.exists(args.sparring):
         raise SystemExit(f"{args.sparring} is not there; first: cargo build --release -p sparring-cli")
     python = environment(os.path.abspath(args.venv), PACKAGES, PROBE) if args.kinds != ["memory"] else None
-    wanted = args.cases.split(",") if args.cases else None
+    wanted = SHAPES if args.cases == "shapes" else args.cases.split(",") if args.cases else None
     if "read" in args.kinds:
         subprocess.run([python, os.path.join(HERE, "reading.py"), TEXTS], check=True)
     # Where the program and the others lie is this machine's affair.

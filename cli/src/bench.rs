@@ -60,7 +60,7 @@ pub(crate) struct Arguments {
 
 #[derive(Clone, Copy, PartialEq, ValueEnum)]
 enum Kind {
-    /// Products: A·A, A·Aᵀ of files that are not square, and R·A·P for rap100
+    /// Products: A·A, A·Aᵀ of files that are not square, R·A·P for rap100, two factors for diagonal, permuted, dot, …
     Spgemm,
     /// Triangles of graphs
     Triangles,
@@ -259,7 +259,7 @@ pub(crate) fn run(context: &Context, arguments: &Arguments) -> Result {
 }
 
 fn spgemm(context: &Context, name: &str, repeat: u32) -> Result {
-    let case = if name == "rap100" {
+    let case = if generate::is_product(name) {
         context.progress.stage(format!("making {name}"));
         context.quiet.threads().install(|| generate::case(name))?
     } else {

@@ -17,7 +17,7 @@ fn hash2(seed: u64, i: u64, j: u64) -> u64 {
 }
 
 /// The rule for values: from the position of the entry in the matrix.
-fn value(_: u64, i: u64, j: u64) -> f64 {
+pub(super) fn value(_: u64, i: u64, j: u64) -> f64 {
     unit(hash2(7, i, j)) + 0.5
 }
 

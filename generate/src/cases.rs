@@ -1,6 +1,7 @@
 //! Generated matrices and products by name.
 
 use super::bench_spgemm::{Rmat, banded, er, galerkin, lap2d, stencil27, symmetrized, weblike};
+use super::shapes::{self, SHAPES};
 use super::{bench_tensor, gen_py, graphs};
 use sparring::tensor::Tensor;
 use sparring::{Csr, Error, Result};
@@ -60,7 +61,8 @@ pub struct Case {
     pub products: Vec<Product>,
 }
 
-/// The products called `name`: A·A for a matrix; for `rap100` the three products A·P, R·A and R·A·P.
+/// The products called `name`: A·A for a matrix; for `rap100` the three products A·P, R·A and R·A·P; that of its two
+/// factors for one of [`SHAPES`].
 /// # Errors
 /// Those of [`matrix`].
 pub fn case(name: &str) -> Result<Case> {
@@ -71,7 +73,10 @@ pub fn case(name: &str) -> Result<Case> {
             matrices: galerkin(100)?.into(),
             products: vec![product(":AP", &[1, 2]), product(":RA", &[0, 1]), product(":RAP", &[0, 1, 2])],
         },
-        _ => Case { matrices: vec![matrix(name)?], products: vec![product("", &[0, 0])] },
+        _ => match shapes::factors(name)? {
+            Some(factors) => Case { matrices: factors.into(), products: vec![product("", &[0, 1])] },
+            None => Case { matrices: vec![matrix(name)?], products: vec![product("", &[0, 0])] },
+        },
     })
 }
 
@@ -163,11 +168,17 @@ fn single_precision(mut a: Csr<f64>) -> Result<Csr<f64>> {
     Ok(a)
 }
 
+/// Whether it names products of several factors, which only [`case`] knows.
+#[must_use]
+pub fn is_product(name: &str) -> bool {
+    name == "rap100" || SHAPES.contains(&name)
+}
+
 /// Refuses what neither [`matrix`] nor [`case`] knows, without making anything.
 /// # Errors
 /// [`Error::Argument`], listing the names.
 pub fn check_name(name: &str) -> Result<()> {
-    if name == "rap100" || matrices().any(|known| known == name) { Ok(()) } else { Err(unknown(name)) }
+    if is_product(name) || matrices().any(|known| known == name) { Ok(()) } else { Err(unknown(name)) }
 }
 
 fn matrices() -> impl Iterator<Item = &'static str> {

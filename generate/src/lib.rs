@@ -35,13 +35,15 @@ mod keys;
 mod memory;
 mod numpy;
 mod places;
+mod shapes;
 
 pub use cases::{
-    Case, DISTANCE, GEN_PY, GEN_PY_TENSORS, GRAPHS, Product, SPGEMM, TENSORS, TRIANGLES, case, check_name, matrix,
-    queries, tensor,
+    Case, DISTANCE, GEN_PY, GEN_PY_TENSORS, GRAPHS, Product, SPGEMM, TENSORS, TRIANGLES, case, check_name, is_product,
+    matrix, queries, tensor,
 };
 pub use check::{Checks, checks, expected, fingerprint};
 pub use places::tensor_fingerprint;
+pub use shapes::SHAPES;
 
 /// One step of splitmix64 from the state `x`.
 #[must_use]
