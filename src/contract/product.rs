@@ -81,7 +81,8 @@ pub(super) fn tiles<T: Value, A: Arithmetic<T>>(
     update: Update<T>,
     beside: bool,
 ) -> bool {
-    let Some(tiles) = Tiles::new(ring).filter(|_| follow(n, 0) && follow(n, 1)) else { return false };
+    let suits = |tiles: &Tiles<T>| follow(n, 0) && follow(n, 1) && (!beside || tiles.two_by_two());
+    let Some(tiles) = Tiles::new(ring).filter(suits) else { return false };
     let forwards = |step: &usize| *step <= isize::MAX as usize;
     let (Some(ka), Some(kb)) = (stride(k, 0).filter(forwards), step.filter(forwards)) else { return false };
     let size = [(m, k), (k, n), (m, n)].map(|(x, y)| x.len().saturating_mul(y.len())).into_iter().max().unwrap_or(0);

@@ -1,5 +1,5 @@
-//! C = A·B of small matrices of floats: eight rows by two registers of C at a time, which hold columns behind the last
-//! one masked.
+//! C = A·B of small matrices of floats: of 32 registers eight rows by two of C at a time, of 16 six by two or four by
+//! three. Columns behind the last one are masked.
 //!
 //! What the compiler makes of loops over arrays of sums depends on how many there are; these loops are what they are.
 
@@ -51,7 +51,7 @@ impl<T> Lines<T> {
     }
 }
 
-/// That the processor has AVX-512, and that T is f32 or f64 with + and ×.
+/// That loops for AVX-512 or for AVX2 may run, and that T is f32 or f64 with + and ×.
 #[derive(Clone, Copy)]
 pub(crate) struct Tiles<T>(PhantomData<T>);
 
@@ -60,19 +60,38 @@ impl<T: Value> Tiles<T> {
     pub(crate) fn new<A: Arithmetic<T>>(_: A) -> Option<Self> {
         let ring = TypeId::of::<A>();
         let floats = ring == TypeId::of::<PlusTimes<f32>>() || ring == TypeId::of::<PlusTimes<f64>>();
-        (floats && super::register() == 64).then_some(Self(PhantomData))
+        (floats && super::register() >= 32).then_some(Self(PhantomData))
+    }
+    /// Whether there is a loop for squares of two rows that follow each other in all arrays.
+    pub(crate) fn two_by_two(self) -> bool {
+        super::register() == 64
     }
     /// All products. `beside`: each matrix has two rows and two columns, and follows the one before in all arrays.
+    /// # Panics
+    /// If a matrix does not lie within its array, or there is no loop for squares of two rows.
     pub(crate) fn multiply(self, matrices: &mut Matrices<'_, '_, T>, beside: bool) {
         #[cfg(target_arch = "x86_64")]
-        // SAFETY: `new` found AVX-512, and a ring of f64 or f32: T is that which it is compared with, or the other.
-        unsafe {
-            if TypeId::of::<T>() == TypeId::of::<f64>() {
-                let matrices = &mut *std::ptr::from_mut(matrices).cast();
-                if beside { v4::two_by_two_f64(matrices) } else { v4::multiply_f64(matrices) }
-            } else {
-                let matrices = &mut *std::ptr::from_mut(matrices).cast();
-                if beside { v4::two_by_two_f32(matrices) } else { v4::multiply_f32(matrices) }
+        {
+            let (wide, double) = (super::has_v4(), TypeId::of::<T>() == TypeId::of::<f64>());
+            assert!(wide || super::has_v3() && !beside);
+            // SAFETY: 1. the instructions were found just now; 2. `new` found a ring of f64 or f32: T is that which it
+            // is compared with, or the other.
+            unsafe {
+                if double {
+                    let matrices = &mut *std::ptr::from_mut(matrices).cast();
+                    match (wide, beside) {
+                        (true, true) => v4::two_by_two_f64(matrices),
+                        (true, false) => v4::multiply_f64(matrices),
+                        _ => v3::multiply_f64(matrices),
+                    }
+                } else {
+                    let matrices = &mut *std::ptr::from_mut(matrices).cast();
+                    match (wide, beside) {
+                        (true, true) => v4::two_by_two_f32(matrices),
+                        (true, false) => v4::multiply_f32(matrices),
+                        _ => v3::multiply_f32(matrices),
+                    }
+                }
             }
         }
         #[cfg(not(target_arch = "x86_64"))]
@@ -225,5 +244,157 @@ mod v4 {
             _mm512_mask_storeu_ps _mm512_fmadd_ps _mm512_mul_ps _mm512_add_ps _mm512_permute_ps;
         f64, __m512d, __mmask8, 8: multiply_f64 tile_f64 two_by_two_f64 finish_f64 _mm512_setzero_pd _mm512_set1_pd _mm512_maskz_loadu_pd
             _mm512_mask_storeu_pd _mm512_fmadd_pd _mm512_mul_pd _mm512_add_pd _mm512_permutex_pd;
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+mod v3 {
+    use super::*;
+    use std::arch::x86_64::*;
+
+    macro_rules! floats {
+        ($($t:ty, $vector:ty, $lanes:literal: $multiply:ident $tile:ident $read:ident $iota:expr, $compare:ident $one:ident
+           $zero:ident $set:ident $load:ident $store:ident $masked_load:ident $masked_store:ident $fma:ident $mul:ident
+           $add:ident;)*) => {$(
+            #[target_feature(enable = "avx2,fma")]
+            pub(super) fn $multiply(matrices: &mut Matrices<'_, '_, $t>) {
+                let (rows, columns) = (matrices.m.len(), matrices.columns);
+                let (next, size) = matrices.ahead;
+                let steps = rows.div_ceil(6).saturating_mul(columns.div_ceil(2 * $lanes)).saturating_mul(matrices.terms);
+                // A line for every few steps, if there are more steps than lines.
+                let each = size.div_ceil(steps.max(1));
+                let every = (64 / size_of::<$t>() / each.max(1)).max(1).next_power_of_two();
+                for l in matrices.l {
+                    let start: [usize; 3] = from_fn(|t| matrices.base[t].wrapping_add(l[t]));
+                    let arrays = [matrices.a.as_ptr(), matrices.b.as_ptr(), matrices.c.as_ptr()];
+                    let next = from_fn(|t| arrays[t].wrapping_add(start[t].wrapping_add(next[t])));
+                    let mut lines = (Lines { next, each: each * every }, every - 1);
+                    let mut column = 0;
+                    while column < columns {
+                        let left = columns - column;
+                        // Three registers where two would leave one.
+                        let wide = match left.div_ceil($lanes) {
+                            1 => 1,
+                            n if n % 2 == 1 => 3,
+                            _ => 2,
+                        };
+                        let width = left.min(wide * $lanes);
+                        let full = width == wide * $lanes;
+                        let mut row = 0;
+                        while row < rows {
+                            let place = (start, row, column, width);
+                            macro_rules! tile {
+                                ($r:literal, $q:literal) => {
+                                    if full {
+                                        $tile::<$r, $q, true>(matrices, place, &mut lines)
+                                    } else {
+                                        $tile::<$r, $q, false>(matrices, place, &mut lines)
+                                    }
+                                };
+                            }
+                            row += match (rows - row, wide) {
+                                (5.., 1) => tile!(8, 1),
+                                (3.., 1) => tile!(4, 1),
+                                (_, 1) => tile!(2, 1),
+                                // Eight rows are twice four.
+                                (5 | 6 | 9.., 2) => tile!(6, 2),
+                                (3.., 2) => tile!(4, 2),
+                                (_, 2) => tile!(2, 2),
+                                (3.., _) => tile!(4, 3),
+                                _ => tile!(2, 3),
+                            };
+                        }
+                        column += width;
+                    }
+                }
+            }
+
+            /// A register of values; all of them if it is `FULL`.
+            /// # Safety
+            /// They are values that may be read, or those that the mask lets through.
+            #[inline]
+            #[target_feature(enable = "avx2,fma")]
+            unsafe fn $read<const FULL: bool>(at: *const $t, mask: __m256i) -> $vector {
+                // SAFETY: the caller's promise.
+                unsafe { if FULL { $load(at) } else { $masked_load(at, mask) } }
+            }
+
+            /// R rows of Q registers, all of whose columns there are if it is `FULL`; gives R.
+            #[target_feature(enable = "avx2,fma")]
+            fn $tile<const R: usize, const Q: usize, const FULL: bool>(
+                matrices: &mut Matrices<'_, '_, $t>,
+                (start, first, column, width): ([usize; 3], usize, usize, usize),
+                (lines, every): &mut (Lines<$t>, usize),
+            ) -> usize {
+                let Matrices { a, b, ref mut c, m, terms, steps: [ka, kb], alpha, old, .. } = *matrices;
+                let mask: [__m256i; Q] = from_fn(|q| {
+                    let columns = width.saturating_sub(q * $lanes).min($lanes);
+                    $compare($one(columns as _), $iota)
+                });
+                let mut sums: [[$vector; Q]; R] = [[$zero(); Q]; R];
+                if let Some(last) = terms.checked_sub(1) {
+                    // The last row once more where there are no more.
+                    let x: [*const $t; R] = from_fn(|r| {
+                        let row = m[(first + r).min(m.len() - 1)][0].wrapping_add(start[0]);
+                        let end = last.checked_mul(ka).and_then(|far| far.checked_add(row));
+                        assert!(end.is_some_and(|end| end < a.len()), "a row of A");
+                        a[row..].as_ptr()
+                    });
+                    let row = start[1].wrapping_add(column);
+                    let end = last.checked_mul(kb).and_then(|far| far.checked_add(row)?.checked_add(width));
+                    assert!(end.is_some_and(|end| end <= b.len()), "rows of B");
+                    let (mut y, mut at) = (b[row..].as_ptr(), 0usize);
+                    for t in 0..terms {
+                        if t & *every == 0 {
+                            lines.ask();
+                        }
+                        // SAFETY: of the term t, 0 ≤ t < terms, x is at row + t·ka and y at row + t·kb: the last of
+                        // them is within A, and has `width` values in B, no more than which the masks let through; a
+                        // row that is full has all of them.
+                        unsafe {
+                            let row: [$vector; Q] = from_fn(|q| $read::<FULL>(y.wrapping_add(q * $lanes), mask[q]));
+                            for r in 0..R {
+                                let x = $set(*x[r].wrapping_add(at));
+                                for q in 0..Q {
+                                    sums[r][q] = $fma(x, row[q], sums[r][q]);
+                                }
+                            }
+                        }
+                        at = at.wrapping_add(ka);
+                        y = y.wrapping_add(kb);
+                    }
+                }
+                for (sums, row) in sums.iter().zip(&m[first..]) {
+                    let at = start[2].wrapping_add(row[1]).wrapping_add(column);
+                    let row = &mut c[at..][..width];
+                    for (q, &sum) in sums.iter().enumerate() {
+                        let c = row.as_mut_ptr().wrapping_add(q * $lanes);
+                        let mut sum = sum;
+                        if let Some(alpha) = alpha {
+                            sum = $mul($set(alpha), sum);
+                        }
+                        if let Some(beta) = old {
+                            // SAFETY: the row has `width` values, no more than which the masks let through.
+                            let mut old = unsafe { $read::<FULL>(c, mask[q]) };
+                            if let Some(beta) = beta {
+                                old = $mul($set(beta), old);
+                            }
+                            sum = $add(old, sum);
+                        }
+                        // SAFETY: the row has `width` values, no more than which the masks let through.
+                        unsafe { if FULL { $store(c, sum) } else { $masked_store(c, mask[q], sum) } };
+                    }
+                }
+                R
+            }
+        )*};
+    }
+    floats! {
+        f32, __m256, 8: multiply_f32 tile_f32 read_f32 _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7), _mm256_cmpgt_epi32 _mm256_set1_epi32
+            _mm256_setzero_ps _mm256_set1_ps _mm256_loadu_ps _mm256_storeu_ps _mm256_maskload_ps _mm256_maskstore_ps _mm256_fmadd_ps
+            _mm256_mul_ps _mm256_add_ps;
+        f64, __m256d, 4: multiply_f64 tile_f64 read_f64 _mm256_setr_epi64x(0, 1, 2, 3), _mm256_cmpgt_epi64 _mm256_set1_epi64x
+            _mm256_setzero_pd _mm256_set1_pd _mm256_loadu_pd _mm256_storeu_pd _mm256_maskload_pd _mm256_maskstore_pd _mm256_fmadd_pd
+            _mm256_mul_pd _mm256_add_pd;
     }
 }
