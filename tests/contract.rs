@@ -6,6 +6,8 @@ mod any;
 mod common;
 #[path = "contract/groups.rs"]
 mod groups;
+#[path = "contract/large.rs"]
+mod large;
 #[path = "contract/mass.rs"]
 mod mass;
 #[path = "contract/plan.rs"]

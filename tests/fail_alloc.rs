@@ -326,6 +326,20 @@ const OPERATIONS: &[(&str, Operation)] = &[
         let einsum = contract::Einsum::new("bij,kj,lk,bil->bi", &[b.clone(), m.clone(), m, b])?;
         Ok(Cpu::new().einsum(PlusTimes::new(), einsum).eval()?.values().len() as u64)
     }),
+    ("einsum of large tensors", |_| {
+        WATCHED.set(false);
+        let x = vec![1.0; 90_000];
+        WATCHED.set(true);
+        // Packed blocks, one of them behind another step; folds in parts, of blocks and of one result.
+        let view = |m, n| contract::View::new(&x, contract::Layout::row_major(&[m, n])?);
+        let chain = contract::Einsum::new("ij,jk,kl->il", &[view(2, 260)?, view(260, 300)?, view(300, 300)?])?;
+        let mut values = Cpu::new().einsum(PlusTimes::new(), chain).eval()?.values().len();
+        for text in ["ki,kj->ij", "ki,kj->", "ki,kj->i"] {
+            let einsum = contract::Einsum::new(text, &[view(4000, 22)?, view(4000, 21)?])?;
+            values += Cpu::new().einsum(PlusTimes::new(), einsum).eval()?.values().len();
+        }
+        Ok(values as u64)
+    }),
     ("einsum and mttkrp over semirings known at run time", |x| {
         WATCHED.set(false);
         let (ring, wide) = (Semiring::new("min, a + 2*b", Type::F64)?, Semiring::new("min, a + 2*b", Type::F32)?);

@@ -15,8 +15,8 @@ impl Cpu {
     ///
     /// Several operands are contracted two by two, in the order of [`path`](AskedEinsum::path); ⊗ is taken for
     /// commutative and ⊕ to distribute, as in any semiring. Cost: for each pair the product of the extents of all its
-    /// indices, in operations; what one operand alone has is folded first. No operand is transposed or copied: other
-    /// orders are read as they lie.
+    /// indices, in operations; what one operand alone has is folded first. No operand is transposed or copied as a
+    /// whole: other orders are read as they lie.
     ///
     /// That is so of tropical semirings of floats; over integers their identity, the largest or least number, wraps
     /// when something is added to it, so a fold over no values means something else there once it is multiplied.
@@ -24,6 +24,11 @@ impl Cpu {
     /// A step starts each fold at the identity of ⊕ and runs through its folded indices in the order in which the
     /// expression names them, the last fastest; where ⊕ is + and ⊗ is × of floats, a step is rounded once
     /// ([`Monoid::fold`](crate::algebra::Monoid::fold)). The result is the same bits for any number of threads.
+    ///
+    /// Large tensors are contracted step by step, each by all threads; products of large matrices are packed in blocks
+    /// and keep that order. Two kinds of long folds leave it, as extents and strides alone decide: those of few results
+    /// are cut into parts of equal length, and terms that lie side by side are dealt to 32 sums. Parts and sums are
+    /// joined by neighbours. [`explain`](AskedEinsum::explain) names each.
     /// ```
     /// use sparring::{Cpu, algebra::{MinPlus, PlusTimes}, contract::{Einsum, Layout, View}};
     /// // Two products of 2×2 matrices, with one right operand for both.
@@ -49,7 +54,7 @@ impl Cpu {
     /// [`Error::Dims`] if the result has other extents, [`Error::Length`] if it has not as many tensors,
     /// [`Error::Argument`] if two of its elements may be one; [`Error::OutOfMemory`].
     pub fn einsum_plan<T: Clone>(&self, einsum: &Einsum<'_, T>, result: &Layout) -> Result<EinsumPlan> {
-        EinsumPlan::new(einsum, result, self.budget())
+        EinsumPlan::new(einsum, result, self.threads().count(), self.budget())
     }
 }
 
@@ -114,7 +119,7 @@ impl<'a, A: Arithmetic<T>, T: Value> AskedEinsum<'a, A, T> {
         Ok(format!("einsum: {} of {}\n{}", self.einsum.text(), T::TYPE, plan.explain()))
     }
     /// Bytes taken beside operands and result, as [`eval`](Self::eval) has it or the plan: tensors between pairs,
-    /// packed columns and offsets.
+    /// packed columns or blocks, parts of folds, and offsets.
     /// # Errors
     /// As [`eval`](Self::eval).
     pub fn workspace_bytes(&self) -> Result<u128> {
@@ -172,7 +177,7 @@ impl<'a, A: Arithmetic<T>, T: Value> AskedEinsum<'a, A, T> {
     fn steps(&self, layout: &Layout, budget: Option<u64>) -> Result<Arc<Plan>> {
         match self.plan {
             Some(plan) => plan.of(&self.einsum, layout),
-            None => Ok(Arc::new(Plan::new(&self.einsum, layout, budget)?)),
+            None => Ok(Arc::new(Plan::new(&self.einsum, layout, self.cpu.threads().count(), budget)?)),
         }
     }
     /// Where the result lies: as the plan has it, or row-major.

@@ -1,7 +1,8 @@
 //! The action of a mass operator: one index at a time, as many elements beside each other as a register of the
 //! processor holds.
 
-use super::plan::{Action, Side, lanes};
+use super::plan::{Action, lanes};
+use super::side::Side;
 use super::update::Update;
 use crate::algebra::{Arithmetic, Value};
 use crate::simd::{Work, dispatch_work, prefetch, turn};

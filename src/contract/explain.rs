@@ -1,7 +1,8 @@
 //! What a plan computes, in words.
 
 use super::einsum::{BATCH, Einsum};
-use super::plan::{Form, Loops, Plan, Product, Source, Step};
+use super::plan::{Form, Loops, Plan, Product, Step};
+use super::side::Source;
 use super::subscripts::name;
 
 impl Plan {
@@ -16,6 +17,10 @@ impl Plan {
         lines.extend(self.steps.iter().map(|step| format!("  {}", self.of_step(step))));
         if self.steps.is_empty() {
             lines.push("  nothing: the result has no elements".into());
+        }
+        if self.large {
+            lines.push("  large: each step by all threads, before the next".into());
+            return lines.join("\n");
         }
         lines.push(match (self.planes, self.cut.index) {
             (Some(planes), _) => {
@@ -45,6 +50,28 @@ impl Plan {
                 format!("{a} and {b} to {}: {}", target(step), of_product(p))
             }
             Loops::Single(s) => format!("{} to {}: one operand, read once", source(s.a.source), target(step)),
+            Loops::Blocked(p) => {
+                let [l, m, n, k] = [p.l.len(), p.m.len(), p.n.len(), p.k.len()];
+                let cut = match p.parts() {
+                    1 => String::new(),
+                    parts => format!("; few results of many terms: folds in {parts} parts"),
+                };
+                let (a, b) = (source(p.a.source), source(p.b.source));
+                format!(
+                    "{a} and {b} to {}: {l} products of matrices {m}×{k} and {k}×{n}, by packed blocks{cut}",
+                    target(step)
+                )
+            }
+            Loops::Folds(f) => {
+                let of = f.b.map_or_else(String::new, |b| format!(" and {}", source(b.source)));
+                let how = if f.wide { "results side by side" } else { "terms dealt to 32 sums" };
+                let cut = match f.parts() {
+                    1 => String::new(),
+                    parts => format!(", in {parts} parts: few results of many terms"),
+                };
+                let (o, k) = (f.o.len(), f.k.len());
+                format!("{}{of} to {}: {o} folds of {k} terms, {how}{cut}", source(f.a.source), target(step))
+            }
             Loops::Action(a) => format!("all to the result: a mass operator in {} directions", a.directions),
         }
     }

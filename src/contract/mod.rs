@@ -25,6 +25,9 @@
 //! | `product`, `tiny`, `lanes`, `single` | loops of a step: matrices of any strides, small squares, many beside each other, one operand |
 //! | `mass`, `action`, `reduced` | mass operators; their action in one pass; single sums of them by name |
 //! | `ahead` | memory that is asked for before it is read |
+//! | `large` | which contractions are computed as a whole, step by step, and not by blocks of the result |
+//! | `blocked`, `folds` | loops of large steps: packed blocks of matrices; long folds, products of matrices and vectors |
+//! | `spans`, `side`, `target` | places in large tensors; what steps read; what all threads write to |
 //! | `planes` | batches of matrices that lie beside each other, cut along the batch |
 //! | `update` | α, β and the values that the result has |
 //! | `run` | steps, block by block, by all threads |
@@ -41,13 +44,16 @@ mod agree;
 mod ahead;
 mod any;
 mod arrangement;
+mod blocked;
 mod bound;
 mod einsum;
 mod explain;
+mod folds;
 mod group;
 #[cfg(feature = "ndarray")]
 mod interop;
 mod lanes;
+mod large;
 mod layout;
 mod mass;
 mod numpy;
@@ -60,9 +66,12 @@ mod product;
 pub mod reduced;
 mod run;
 mod shaped;
+mod side;
 mod single;
+mod spans;
 mod subscripts;
 mod tables;
+mod target;
 mod tiny;
 mod update;
 mod view;

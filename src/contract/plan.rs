@@ -5,13 +5,19 @@
 //! the cache. What does not depend on that index is computed once, before. Where an operand or the result is a group,
 //! that index is its batch, and a block one tensor: so each has one array of each group.
 
+use super::blocked::Blocked;
 use super::einsum::{BATCH, Einsum, INDICES};
+use super::folds::Folds;
+use super::large;
 use super::layout::Layout;
 use super::pairs::{Pairs, brings_columns, order_of, shapes};
 use super::path::{Set, members, size};
+use super::side::{Side, Source};
+use super::spans::Spans;
 use super::tables::{Shape, table};
+use super::target;
 use super::view::{View, apart};
-use crate::par::reserved;
+use crate::par::{collected, reserved};
 use crate::simd::register;
 use crate::{Error, Result};
 
@@ -25,22 +31,6 @@ const PACKED: usize = 2048;
 const LONG: usize = 256;
 /// Columns that are computed together.
 pub(super) const COLUMNS: usize = 16;
-
-/// What a step reads.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Source {
-    Operand(usize),
-    Between(usize),
-}
-
-/// A tensor that a step reads, and where its first element lies.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Side {
-    pub(super) source: Source,
-    pub(super) base: usize,
-    /// From one value of the index of blocks to the next. A tensor between steps holds one block: 0.
-    pub(super) stride: isize,
-}
 
 /// Offsets, first by the values of the index of blocks where they depend on it.
 #[derive(Debug)]
@@ -138,6 +128,9 @@ pub(super) enum Loops {
     Product(Product),
     Single(Single),
     Action(Action),
+    /// Steps of large tensors, each by all threads.
+    Blocked(Blocked),
+    Folds(Folds),
 }
 
 /// One step. `target` is the tensor between steps that it makes; `None`: the result.
@@ -197,12 +190,21 @@ pub(crate) struct Plan {
     pub(super) packed: usize,
     /// How its only step is cut, if not along the index of the largest stride.
     pub(super) planes: Option<Planes>,
+    /// Its tensors are large: each step is computed as a whole, by all threads, before the next.
+    pub(super) large: bool,
+    /// Places of a large result.
+    pub(super) elements: usize,
     pairs: Vec<(usize, usize)>,
     offsets: u128,
 }
 
 impl Plan {
-    pub(crate) fn new<T: Clone>(einsum: &Einsum<'_, T>, out: &Layout, budget: Option<u64>) -> Result<Self> {
+    pub(crate) fn new<T: Clone>(
+        einsum: &Einsum<'_, T>,
+        out: &Layout,
+        threads: usize,
+        budget: Option<u64>,
+    ) -> Result<Self> {
         let (operands, result) = shapes(einsum, out)?;
         apart(out)?;
         let group = out.is_group() || einsum.operands.iter().any(|x| x.layout().is_group());
@@ -215,7 +217,10 @@ impl Plan {
         let there = |x: &View<'_, T>| x.layout().elements() > 0;
         match einsum.action.filter(|_| largest == Some(BATCH) && einsum.operands.iter().all(there)) {
             Some(directions) => planner.action(einsum, directions, result),
-            None => planner.plan(result),
+            None => {
+                let fits = |plan: &Self| budget.is_none_or(|b| plan.workspace(threads, size_of::<T>()) <= b.into());
+                planner.plan(result, fits)
+            }
         }
     }
     /// Pairs that are contracted, in order; the k-th makes number n + k.
@@ -225,6 +230,16 @@ impl Plan {
     /// Bytes taken beside operands and result, for values of `size` bytes and so many threads.
     pub(crate) fn workspace(&self, threads: usize, size: usize) -> u128 {
         let sum = |once| self.between.iter().filter(|b| b.once == once).map(|b| b.len as u128).sum::<u128>();
+        if self.large {
+            let step = |step: &Step| match &step.loops {
+                Loops::Blocked(product) => product.workspace(threads, size),
+                Loops::Folds(folds) => folds.workspace(threads, size),
+                _ => 0,
+            };
+            let made = |step: &Step| target::workspace(step.target.map_or(self.elements, |t| self.between[t].len));
+            let each = self.steps.iter().map(|s| step(s) + made(s)).max().unwrap_or(0);
+            return self.offsets + sum(false) * size as u128 + each;
+        }
         let each = sum(false) + self.packed as u128;
         let threads = threads.min(self.cut.blocks()).max(1) as u128;
         self.offsets + (sum(true) + threads * each) * size as u128
@@ -303,13 +318,21 @@ impl Planner {
         Ok(self.finish(vec![], None))
     }
 
-    fn plan(mut self, result: Shape) -> Result<Plan> {
+    /// The steps; those of large tensors if they `fit` the budget.
+    fn plan(mut self, result: Shape, fit: impl Fn(&Plan) -> bool) -> Result<Plan> {
         let (mut pairs, mut planes) = (vec![], None);
         if members(result.set).all(|i| self.extents[usize::from(i)] > 0) {
             let n = self.operands.len();
             let sets: Vec<Set> = self.operands.iter().map(|x| x.set).collect();
             let met = Pairs::new(&sets, result.set, &self.extents)?;
             let (kept, alone) = (&met.kept, &met.kept[..n]);
+            if !self.group && large::contraction(&self.operands, &met, alone, (&result, self.cut.index), &self.extents)
+            {
+                let plan = self.large(&met, &result)?;
+                if fit(&plan) {
+                    return Ok(plan);
+                }
+            }
             planes = self.choose_planes(&result).filter(|_| alone == sets);
             match planes {
                 Some(_) => self.cut.block = self.cut.extent,
@@ -350,7 +373,113 @@ impl Planner {
     }
     fn finish(self, pairs: Vec<(usize, usize)>, planes: Option<Planes>) -> Plan {
         let Self { steps, between, cut, packed, offsets, .. } = self;
-        Plan { steps, between, cut, packed, planes, pairs, offsets }
+        Plan { steps, between, cut, packed, planes, large: false, elements: 0, pairs, offsets }
+    }
+
+    /// The steps of a contraction that is computed as a whole, step by step.
+    fn large(&self, met: &Pairs, result: &Shape) -> Result<Plan> {
+        let n = self.operands.len();
+        let mut planner = Self {
+            extents: self.extents,
+            blocked: self.extents,
+            order: collected(self.order.len(), self.order.iter().copied(), "steps")?,
+            operands: vec![],
+            cut: Cut { index: None, extent: 1, block: 1, stride: 0, ..self.cut },
+            steps: reserved(n + met.order.len(), "steps")?,
+            between: reserved(n + met.order.len(), "steps")?,
+            packed: 0,
+            offsets: 0,
+            budget: self.budget,
+            group: false,
+        };
+        let mut shapes = reserved(n + met.order.len(), "steps")?;
+        for (k, (operand, &left)) in self.operands.iter().zip(&met.kept).enumerate() {
+            let own = (Source::Operand(k), operand.clone());
+            shapes.push(if left == operand.set {
+                own
+            } else {
+                let shape = planner.dense(&[left], &[operand])?;
+                let target = planner.target(&shape)?;
+                planner.folds((&own, None), &shape, Some(target))?;
+                (Source::Between(target), shape)
+            });
+        }
+        for (step, &pair) in met.order.iter().enumerate() {
+            let (i, j) = met.rows_first(pair, &self.extents);
+            let (a, b) = (shapes[i].clone(), shapes[j].clone());
+            if step + 1 == met.order.len() {
+                planner.large_product(&a, &b, result, None)?;
+            } else {
+                let kept = met.kept[n + step];
+                let shape = planner.dense(&[kept & a.1.set, kept & !a.1.set], &[&a.1, &b.1])?;
+                let target = planner.target(&shape)?;
+                planner.large_product(&a, &b, &shape, Some(target))?;
+                shapes.push((Source::Between(target), shape));
+            }
+        }
+        if n == 1 {
+            planner.folds((&shapes[0], None), result, None)?;
+        }
+        let pairs = collected(met.order.len(), met.order.iter().copied(), "steps")?;
+        // The result's places end where its last element lies.
+        let last = members(result.set).map(|i| result.stride(i) as usize * (self.extents[usize::from(i)] - 1));
+        let elements = last.sum::<usize>() + 1;
+        Ok(Plan { large: true, elements, ..planner.finish(pairs, None) })
+    }
+
+    /// C(l, m, n) = ⊕ₖ A(l, m, k) ⊗ B(l, k, n) by blocks, or by folds where A has one row.
+    fn large_product(
+        &mut self,
+        a: &(Source, Shape),
+        b: &(Source, Shape),
+        c: &Shape,
+        target: Option<usize>,
+    ) -> Result<()> {
+        let (a, b) = if brings_columns(&a.1, &b.1, c, &self.extents) { (b, a) } else { (a, b) };
+        let (x, y) = (&a.1, &b.1);
+        let rows = c.set & x.set & !y.set;
+        let one = members(rows).all(|i| self.extents[usize::from(i)] == 1);
+        if one {
+            return self.folds((a, Some(b)), c, target);
+        }
+        let l = self.spans(&self.falling(c.set & !(x.set ^ y.set), c), [x, y, c])?;
+        let m = self.spans(&self.falling(rows, c), [x, c])?;
+        let n = self.spans(&self.falling(c.set & y.set & !x.set, c), [y, c])?;
+        let k = self.spans(&self.folded((x.set | y.set) & !c.set), [x, y])?;
+        let (a, b) = (self.side(a), self.side(b));
+        self.steps.push(Step { loops: Loops::Blocked(Blocked { a, b, l, m, n, k }), target });
+        Ok(())
+    }
+
+    /// C(o) = ⊕ₖ A(o, k) ⊗ B(o, k), or without B.
+    fn folds(
+        &mut self,
+        (a, b): (&(Source, Shape), Option<&(Source, Shape)>),
+        c: &Shape,
+        target: Option<usize>,
+    ) -> Result<()> {
+        let none = Shape::new(0);
+        let (x, y) = (&a.1, b.map_or(&none, |b| &b.1));
+        let o = self.spans(&self.falling(c.set, c), [x, y, c])?;
+        let k = self.spans(&self.folded((x.set | y.set) & !c.set), [x, y])?;
+        let wide = Folds::is_wide(&o, &k, b.is_some());
+        let (a, b) = (self.side(a), b.map(|b| self.side(b)));
+        self.steps.push(Step { loops: Loops::Folds(Folds { a, b, o, k, wide }), target });
+        Ok(())
+    }
+
+    /// Indices by falling strides.
+    fn falling(&self, set: Set, by: &Shape) -> Vec<u8> {
+        let mut indices: Vec<u8> = members(set).collect();
+        indices.sort_by_key(|&i| std::cmp::Reverse(by.stride(i)));
+        indices
+    }
+
+    /// Places of indices in this order.
+    fn spans<const N: usize>(&mut self, indices: &[u8], shapes: [&Shape; N]) -> Result<Spans<N>> {
+        let spans = Spans::new(indices, &self.extents, shapes)?;
+        self.offsets = self.offsets.saturating_add(spans.bytes());
+        Ok(spans)
     }
 
     /// How much of the index of blocks is computed at once.

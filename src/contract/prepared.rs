@@ -40,8 +40,13 @@ pub struct EinsumPlan {
 
 impl EinsumPlan {
     /// That of these operands, for a result that lies so.
-    pub(crate) fn new<T: Clone>(einsum: &Einsum<'_, T>, result: &Layout, budget: Option<u64>) -> Result<Self> {
-        let plan = Arc::new(Plan::new(einsum, result, budget)?);
+    pub(crate) fn new<T: Clone>(
+        einsum: &Einsum<'_, T>,
+        result: &Layout,
+        threads: usize,
+        budget: Option<u64>,
+    ) -> Result<Self> {
+        let plan = Arc::new(Plan::new(einsum, result, threads, budget)?);
         let layouts = einsum.operands.iter().map(|x| x.layout().clone());
         let operands = collected(einsum.operands.len(), layouts, "operands")?;
         let (text, action) = (einsum.subscripts.text.clone(), einsum.action);

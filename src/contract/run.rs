@@ -5,10 +5,12 @@ use std::sync::{Mutex, PoisonError};
 use super::action::Fields;
 use super::einsum::Einsum;
 use super::lanes::lanes;
-use super::plan::{Form, Loops, Plan, Side, Source, Step};
+use super::plan::{Form, Loops, Plan, Step};
 use super::planes::planes;
 use super::product::{Arrays, Places, matrices};
+use super::side::{Side, Source};
 use super::single::single;
+use super::target::Target;
 use super::tiny::tiny;
 use super::update::Update;
 use super::view::View;
@@ -61,6 +63,9 @@ pub(crate) fn run<A: Arithmetic<T>, T: Value>(
             Places { l: p.l.of(plan.cut.block), m: p.m.of(plan.cut.block), n: p.n.of(plan.cut.block), k: p.k.of(0) };
         return planes(threads, ring, arrays, places, update, cut);
     }
+    if plan.large {
+        return run_large(threads, ring, einsum, plan, update, out);
+    }
     let mut once = room::<A, T>(plan, true)?;
     let mut tile = filled(plan.packed, A::ZERO, "einsum")?;
     for step in &plan.steps {
@@ -96,6 +101,39 @@ pub(crate) fn run<A: Arithmetic<T>, T: Value>(
         }
         Ok(())
     })
+}
+
+/// Step after step, each by all threads.
+fn run_large<A: Arithmetic<T>, T: Value>(
+    threads: &Threads,
+    ring: A,
+    einsum: &Einsum<'_, T>,
+    plan: &Plan,
+    update: Update<T>,
+    out: &mut [&mut [T]],
+) -> Result<()> {
+    let mut made: Vec<Vec<T>> = reserved(plan.between.len(), "steps")?;
+    for step in &plan.steps {
+        let sources = Sources { operands: &einsum.operands, plan, once: &[], block: &made };
+        let compute = |c: &Target<'_, T>| match &step.loops {
+            Loops::Blocked(p) => p.run(threads, ring, sources.side(&p.a, 0), sources.side(&p.b, 0), c),
+            Loops::Folds(f) => f.run(threads, ring, sources.side(&f.a, 0), f.b.as_ref().map(|b| sources.side(b, 0)), c),
+            _ => unreachable!("steps of large tensors"),
+        };
+        match step.target {
+            // Targets are numbered in the order of steps.
+            Some(t) => {
+                let mut into = filled(plan.between[t].len, A::ZERO, "einsum")?;
+                compute(&Target::new(&mut into, Update::PLAIN)?)?;
+                made.push(into);
+            }
+            None => {
+                let [out] = &mut *out else { unreachable!("groups are cut") };
+                compute(&Target::new(&mut out[plan.cut.base..][..plan.elements], update)?)?;
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Memory between steps: what is computed once, or what each thread has.
@@ -159,5 +197,6 @@ fn execute<A: Arithmetic<T>, T: Value>(
                 Form::Matrices(packed) => matrices(ring, arrays, places, update, if packed { tile } else { &mut [] }),
             }
         }
+        Loops::Blocked(_) | Loops::Folds(_) => unreachable!("steps of large tensors are not cut"),
     }
 }
