@@ -93,7 +93,8 @@ COLUMNS = {
     "build": [("SuiteSparse", "ms", "suitesparse", "build"), ("SciPy", "ms", "scipy", "build")],
     "hyper": [("SuiteSparse", "ms", "suitesparse", "hyper")],
     "steps": [(f"{step} / SuiteSparse", f"{step}_ms", "suitesparse", step) for step in vocabulary.STEPS]
-    + [(f"{step} / SciPy", f"{step}_ms", "scipy", step) for step in ("apply", "mult", "rows", "part", "kron", "concat", "spmm")],
+    + [(f"{step} / SciPy", f"{step}_ms", "scipy", step) for step in ("apply", "mult", "rows", "part", "kron", "concat", "spmm")]
+    + [("spmm / MKL", "spmm_ms", "mkl", "spmm")],
     "masked": [("SuiteSparse", "ms", "suitesparse", "masked"), ("ours unmasked", "ms", "sparring", "all_ms")],
     "triangles": [
         ("SuiteSparse, best method", "ms", "suitesparse", None),

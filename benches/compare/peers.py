@@ -76,8 +76,9 @@ def mixed(a):
 class Mkl:
     """oneMKL's inspector-executor sparse BLAS through ctypes."""
 
-    OPS = {"spgemm": ["sorted", "unsorted", "numeric", "count"], "mxv": ["mv"], "transpose": ["sorted"], "ewise": ["add"]}
-    NO_TRANSPOSE, TRANSPOSE, NNZ_COUNT, FINALIZE = 10, 11, 91, 92
+    OPS = {"spgemm": ["sorted", "unsorted", "numeric", "count"], "mxv": ["mv"], "transpose": ["sorted"], "ewise": ["add"],
+           "steps": ["spmm"]}
+    NO_TRANSPOSE, TRANSPOSE, NNZ_COUNT, FINALIZE, ROW_MAJOR = 10, 11, 91, 92, 101
 
     class Description(ctypes.Structure):
         _fields_ = [("type", ctypes.c_int), ("mode", ctypes.c_int), ("diag", ctypes.c_int)]
@@ -128,6 +129,27 @@ class Mkl:
             _, ms = clock(lambda: self.ok(self.lib.mkl_sparse_d_mv(
                 self.NO_TRANSPOSE, one, a, self.general, at(self.x), zero, at(self.y))))
             return ms, {"wsum": of_vector(self.y)["wsum"]} if check else None
+        if self.op == "steps":
+            m, n = self.keep[0].shape
+            if not hasattr(self, "tall"):
+                self.ok(self.lib.mkl_sparse_set_mm_hint(a, self.NO_TRANSPOSE, self.general, self.ROW_MAJOR, 8, 1000))
+                self.ok(self.lib.mkl_sparse_optimize(a))
+                self.tall = eights(n)
+            one, zero = ctypes.c_double(1.0), ctypes.c_double(0.0)
+            at = lambda array: ctypes.c_void_p(array.ctypes.data)
+
+            def work():
+                # New memory, as ours.
+                y = np.empty((m, 8))
+                self.ok(self.lib.mkl_sparse_d_mm(
+                    self.NO_TRANSPOSE, one, a, self.general, self.ROW_MAJOR, at(self.tall), 8, 8, zero, at(y), 8))
+                return y
+
+            y, ms = clock(work)
+            if not check:
+                return ms, None
+            found = cases.checks(np.arange(0, 8 * m + 1, 8), np.tile(np.arange(8), m), y.ravel(), 8)
+            return ms, {f"spmm_{k}": found[k] for k in ("sum", "wsum")}
         if self.op == "transpose":
             def work():
                 self.ok(self.lib.mkl_sparse_convert_csr(a, self.TRANSPOSE, ctypes.byref(c)))

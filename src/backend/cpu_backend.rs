@@ -268,6 +268,16 @@ impl<I: Index> Backend<I> for Cpu {
         told!("spmm", a, x);
         ops::mxd(self.threads(), ring, a.compressed()?, x)
     }
+    fn mxd_into<R: Semiring>(
+        &self,
+        ring: R,
+        a: &Csr<Lhs<R>, I>,
+        x: &Dense<Rhs<R>>,
+        y: &mut Dense<Out<R>>,
+    ) -> Result<()> {
+        told!("spmm", a, x);
+        ops::mxd_into(self.threads(), ring, a.compressed()?, x, y)
+    }
     fn dense_shape<T: Value>(&self, a: &Dense<T>) -> (usize, usize) {
         a.shape()
     }

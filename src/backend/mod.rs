@@ -666,6 +666,25 @@ pub trait Backend<I: Index = u32>:
         a: &Self::Matrix<Lhs<R>>,
         x: &Self::Dense<Rhs<R>>,
     ) -> Result<Self::Dense<Out<R>>>;
+    /// [`mxd`](Self::mxd) over `y`, in its memory where the machine can.
+    /// # Errors
+    /// See [`Backend`]; [`Error::Shape`](crate::Error::Shape) if `y` has another shape. After
+    /// [`Error::Cancelled`](crate::Error::Cancelled) some values may be new.
+    fn mxd_into<R: Semiring>(
+        &self,
+        ring: R,
+        a: &Self::Matrix<Lhs<R>>,
+        x: &Self::Dense<Rhs<R>>,
+        y: &mut Self::Dense<Out<R>>,
+    ) -> Result<()> {
+        let t = self.mxd(ring, a, x)?;
+        let (found, made) = (self.dense_shape(y), self.dense_shape(&t));
+        if found != made {
+            return Err(crate::Error::Shape { op: "spmm", lhs: found, rhs: made });
+        }
+        *y = t;
+        Ok(())
+    }
     /// y = y ∘ t at every place of dense matrices of one shape.
     /// # Errors
     /// See [`Backend`].

@@ -46,7 +46,7 @@ pub(crate) use precompiled::{precompiled, real, word};
 pub(crate) use products::Products;
 pub(crate) use runs::Runs;
 pub(crate) use small::small_product;
-pub(crate) use spmm::{spmm_by_formula, spmm_rows};
+pub(crate) use spmm::{float_spmm, float_spmm_into, is_float_ring, spmm_by_formula, spmm_rows};
 pub(crate) use staged::BLOCK;
 pub(crate) use staged_rows::Rows;
 pub(crate) use typed::{Again, Numeric, numeric, numeric_into};

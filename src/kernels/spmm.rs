@@ -1,5 +1,6 @@
 //! Y = A ⊕.⊗ X, X and Y dense and row-major: loops fused by type, and by two values.
 
+use std::any::Any;
 use std::ops::Range;
 
 use super::blocks::{fill, fill_words};
@@ -8,9 +9,11 @@ use super::staged::{Factors, MulRow, Multiplier, Piece, Pieces};
 use super::two_steps::no_structs;
 use super::{BLOCK, CompiledRing, Fold};
 use crate::algebra::words::from_words;
-use crate::algebra::{Array, At, BinaryOp, Host, Lhs, Monoid, MulOp, Out, PlusTimes, Rhs, Semiring, Slice, V, Word};
-use crate::par::Threads;
-use crate::simd::dispatch;
+use crate::algebra::{
+    Array, At, BinaryOp, Host, Lhs, Monoid, MulOp, Out, PlusTimes, Rhs, Semiring, Slice, SliceMut, V, Word,
+};
+use crate::par::{Fresh, Slots, Threads, refill, reserved, try_split};
+use crate::simd::{SpmmFloat, SpmmPart, dispatch, has_spmm, spmm_part};
 use crate::{Index, Pattern, Result};
 
 /// Rows of X of fewer columns gather in a buffer, so that ⊗ and ⊕ are worth their calls.
@@ -127,6 +130,144 @@ fn floats<R: Semiring>(
         spmm_rows(ring, (a, values), (x, n), rows, y);
     });
     Some(y.map(Array::of))
+}
+
+/// Whether the semiring is + and × on f32 or on f64.
+pub(crate) fn is_float_ring(ring: &CompiledRing) -> bool {
+    ring.fused().is_some_and(|fused| Fused::PLUS_TIMES.contains(&fused))
+}
+
+/// The values of Y = A·X, row after row, if the values are all f32 or all f64 and this process has loops for them
+/// ([`spmm_part`]); else `None`. X has `n` columns.
+pub(crate) fn float_spmm<I: Index>(
+    threads: &Threads,
+    op: &'static str,
+    (a, values): (&Pattern<I>, Slice<'_>),
+    (x, n): (Slice<'_>, usize),
+) -> Option<Result<Array>> {
+    let a = with_loops(a)?;
+    if let (Some(values), Some(x)) = (values.get::<f64>(), x.get::<f64>()) {
+        return Some(fresh(threads, op, (a, values), (x, n)).map(Array::of));
+    }
+    let (values, x) = (values.get::<f32>()?, x.get::<f32>()?);
+    Some(fresh(threads, op, (a, values), (x, n)).map(Array::of))
+}
+
+/// [`float_spmm`] over the values of Y that exist, which are of the same type.
+/// # Errors
+/// As there; after [`Error::Cancelled`](crate::Error::Cancelled) some values are new, the others are as they were.
+/// # Panics
+/// If `y` has another size.
+pub(crate) fn float_spmm_into<I: Index>(
+    threads: &Threads,
+    op: &'static str,
+    (a, values): (&Pattern<I>, Slice<'_>),
+    (x, n): (Slice<'_>, usize),
+    y: &mut SliceMut<'_>,
+) -> Option<Result<()>> {
+    let a = with_loops(a)?;
+    if let (Some(values), Some(x), Some(y)) = (values.get::<f64>(), x.get::<f64>(), y.get::<f64>()) {
+        return Some(again(threads, op, (a, values), (x, n), y));
+    }
+    let (values, x, y) = (values.get::<f32>()?, x.get::<f32>()?, y.get::<f32>()?);
+    Some(again(threads, op, (a, values), (x, n), y))
+}
+
+/// The pattern, if there are loops for its type of index.
+fn with_loops<I: Index>(a: &Pattern<I>) -> Option<&Pattern> {
+    (a as &dyn Any).downcast_ref().filter(|_| has_spmm())
+}
+
+fn fresh<T: SpmmFloat>(
+    threads: &Threads,
+    op: &'static str,
+    (a, values): (&Pattern, &[T]),
+    (x, n): (&[T], usize),
+) -> Result<Vec<T>> {
+    let parts = parts(threads, a, n)?;
+    Fresh::new(end(&parts, parts.len(), n), op)?.fill(
+        threads,
+        op,
+        parts.len(),
+        |b| end(&parts, b, n),
+        || Ok(()),
+        |(), b, y| {
+            write_part((a, values), (x, n), &parts[b], y);
+            Ok(())
+        },
+    )
+}
+
+fn again<T: SpmmFloat>(
+    threads: &Threads,
+    op: &'static str,
+    (a, values): (&Pattern, &[T]),
+    (x, n): (&[T], usize),
+    y: &mut [T],
+) -> Result<()> {
+    let parts = parts(threads, a, n)?;
+    refill(
+        y,
+        threads,
+        op,
+        parts.len(),
+        |b| end(&parts, b, n),
+        || Ok(()),
+        |(), b, y| {
+            write_part((a, values), (x, n), &parts[b], y);
+            Ok(())
+        },
+    )
+}
+
+fn write_part<T: SpmmFloat>(a: (&Pattern, &[T]), x: (&[T], usize), part: &SpmmPart, y: &mut Slots<'_, T>) {
+    // SAFETY: `spmm_part` writes all values of the part, which are those of the block (`end`).
+    unsafe { y.write_rest(|y| spmm_part(a, x, part, y)) };
+}
+
+/// Values of Y in the first `b` parts.
+fn end(parts: &[SpmmPart], b: usize, n: usize) -> usize {
+    b.checked_sub(1).map_or(0, |b| {
+        let SpmmPart { rows, columns } = &parts[b];
+        (rows.end - 1) * n + columns.end
+    })
+}
+
+/// Work of a part: products of an entry and eight columns. It takes some two microseconds.
+const PART_WORK: u64 = 1 << 12;
+/// Work up to which the caller's thread computes all, before others are awake.
+const ALONE: u64 = 1 << 13;
+/// Parts at most, but for those of long rows.
+const PARTS: u64 = 1024;
+/// Columns of a part of a row: whole lines.
+const PART_COLUMNS: usize = 32;
+
+/// Cuts Y into parts of about equal work, in order: rows, and columns of rows that are too long for one thread. Threads
+/// get equally many.
+fn parts(threads: &Threads, a: &Pattern, n: usize) -> Result<Vec<SpmmPart>> {
+    let (m, registers) = (a.nrows(), n.div_ceil(8) as u64);
+    let work = |i: usize| ((a.row_ptr()[i] + i) as u64).saturating_mul(registers);
+    let count = match work(m) {
+        ..=ALONE => 1,
+        work => (work / PART_WORK).min(PARTS).next_multiple_of(2 * threads.count() as u64),
+    };
+    let rows = try_split(m, count as usize, work)?;
+    let most = 2 * (work(m) / count).max(PART_WORK);
+    let heavy = |rows: &Range<usize>| count > 1 && work(rows.end) - work(rows.start) > most;
+    let wide = n.div_ceil(PART_COLUMNS);
+    let mut parts = reserved(rows.len() + rows.iter().filter(|&rows| heavy(rows)).count() * wide, "parts")?;
+    for rows in rows {
+        // The last row alone is too long: the rows before it were not enough for a part.
+        let before = if heavy(&rows) { rows.end - 1 } else { rows.end };
+        if before > rows.start {
+            parts.push(SpmmPart { rows: rows.start..before, columns: 0..n });
+        }
+        if before < rows.end {
+            let columns = (0..n).step_by(PART_COLUMNS).map(|j| j..n.min(j + PART_COLUMNS));
+            parts.extend(columns.map(|columns| SpmmPart { rows: before..rows.end, columns }));
+        }
+    }
+    Ok(parts)
 }
 
 /// ⊕, ⊗, a sparse matrix and a dense one of `n` columns.

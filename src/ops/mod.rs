@@ -54,7 +54,7 @@ pub(crate) use direction::{Direction, check_transpose, products};
 pub(crate) use ewise::{ewise_add, ewise_mult};
 pub(crate) use hyper::mxm_hyper;
 pub(crate) use kronecker::kronecker;
-pub(crate) use mxd::mxd;
+pub(crate) use mxd::{mxd, mxd_into};
 pub(crate) use mxv_entries::{mxv_entries, vxm_entries};
 pub(crate) use reduce::{reduce, reduce_rows};
 pub(crate) use restrict::{nonzero, restrict};

@@ -1,9 +1,10 @@
 //! Y = A ⊕.⊗ X: a sparse matrix times a dense one.
 
 use super::blocks::blocks;
-use crate::algebra::{Lhs, Monoid, Out, Rhs, Semiring};
-use crate::kernels::{fill, spmm_rows};
+use crate::algebra::{Lhs, Monoid, Out, Rhs, Semiring, Slice, SliceMut};
+use crate::kernels::{fill, float_spmm, float_spmm_into, spmm_rows};
 use crate::par::Threads;
+use crate::simd::FloatRows;
 use crate::sparse::{Dense, out_of_memory};
 use crate::{Csr, Error, Index, Result};
 
@@ -30,11 +31,44 @@ pub(crate) fn mxd<R: Semiring, I: Index>(
     if n == 0 {
         return Dense::new(m, n, Vec::new());
     }
+    if FloatRows::new(ring).is_some()
+        && let (a, x) = ((&**a.pattern(), Slice::of(a.values())), (Slice::of(x.values()), n))
+        && let Some(y) = float_spmm(threads, "mxd", a, x)
+    {
+        let Ok(values) = y?.into_vec() else { unreachable!("operands and result are of one type") };
+        return Dense::new(m, n, values);
+    }
     let work = |i: usize| ((a.row_ptr()[i] + i) as u64).saturating_mul(n as u64);
     let values = fill(threads, "mxd", &blocks(m, &work)?, &|i| i * n, <R::Add as Monoid>::IDENTITY, &|rows, y| {
         spmm_rows(ring, (a.pattern(), a.values()), (x.values(), n), rows, y);
     })?;
     Dense::new(m, n, values)
+}
+
+/// [`mxd`] over `y`: in its memory for + and × of floats, else in new memory that takes its place.
+/// # Errors
+/// As there; [`Error::Shape`] if `y` has another shape. After [`Error::Cancelled`] some values may be new.
+pub(crate) fn mxd_into<R: Semiring, I: Index>(
+    threads: &Threads,
+    ring: R,
+    a: &Csr<Lhs<R>, I>,
+    x: &Dense<Rhs<R>>,
+    y: &mut Dense<Out<R>>,
+) -> Result<()> {
+    if a.ncols() != x.nrows() {
+        return Err(Error::Shape { op: "mxd", lhs: a.shape(), rhs: x.shape() });
+    }
+    if y.shape() != (a.nrows(), x.ncols()) {
+        return Err(Error::Shape { op: "spmm", lhs: y.shape(), rhs: (a.nrows(), x.ncols()) });
+    }
+    if FloatRows::new(ring).is_some()
+        && let (a, x) = ((&**a.pattern(), Slice::of(a.values())), (Slice::of(x.values()), x.ncols()))
+        && let Some(done) = float_spmm_into(threads, "mxd", a, x, &mut SliceMut::of(y.values_mut()))
+    {
+        return done;
+    }
+    *y = mxd(threads, ring, a, x)?;
+    Ok(())
 }
 
 #[cfg(test)]
@@ -57,12 +91,15 @@ mod tests {
         for n in [1, 7, 8, 9, 16, 24, 32, 40] {
             let x = Dense::new(40, n, (0..40 * n).map(|p| 1.0 / (p % 97 + 1) as f64).collect()).unwrap();
             let y = mxd(threads, PlusTimes::<f64>::default(), &a, &x).unwrap();
+            let mut over = Dense::filled(lens.len(), n, f64::NAN).unwrap();
+            mxd_into(threads, PlusTimes::<f64>::default(), &a, &x, &mut over).unwrap();
             let sums = mxd(threads, Ring::<Plus<i64>, SecondJ<f64, f64, i64>>::default(), &a, &x).unwrap();
             for j in 0..n {
                 let column = |y: &Dense<f64>| y.values().iter().skip(j).step_by(n).copied().collect::<Vec<_>>();
                 let of_x = Dense::new(40, 1, column(&x)).unwrap();
                 let want = mxd(threads, PlusTimes::<f64>::default(), &a, &of_x).unwrap();
                 assert_eq!(column(&y), want.values(), "column {j} of {n}");
+                assert_eq!(y, over, "{n} columns");
                 assert!((0..lens.len()).all(|i| sums.values()[i * n + j] == (lens[i] * j) as i64));
             }
         }

@@ -218,7 +218,8 @@ impl Threads {
             None => Ok(()),
         };
         let run = |w: usize| {
-            let (mut busy, mut turn) = (false, tasks.turn(w));
+            // A thread begins with the same share in every call: what it read and wrote last may still be in its cache.
+            let (mut busy, mut turn) = (false, tasks.turn(rayon::current_thread_index().unwrap_or(w)));
             let ended = worker(&mut || {
                 if std::mem::take(&mut busy)
                     && let Err(e) = report()
@@ -436,7 +437,8 @@ impl<T: Copy + Send> Fresh<T> {
         fill_blocks(&mut self.vec.spare_capacity_mut()[..self.len], threads, op, blocks, offsets, state, work)?;
         // SAFETY: 1. capacity is at least `len`; 2. the blocks partition the first `len` elements and none has a free
         // slot left (`Parts::check_written`), and a slot leaves `free` only in `Slots::next`, for `take` and `copy`,
-        // which write it before anything can unwind, and for `take_with` and `copy_row`, which have written it before.
+        // which write it before anything can unwind, and for `take_with`, `copy_row` and `write_rest`, which have written
+        // it before.
         unsafe { self.vec.set_len(self.len) };
         Ok(self.vec)
     }
@@ -547,6 +549,14 @@ impl<'a, T: Copy> Slots<'a, T> {
     #[inline]
     pub(crate) fn rest(&mut self, x: T) -> &'a mut [T] {
         self.take(self.free.len(), x)
+    }
+    /// The elements that are left, which `write` writes.
+    /// # Safety
+    /// `write` has written every element when it returns.
+    #[inline]
+    pub(crate) unsafe fn write_rest(&mut self, write: impl FnOnce(&mut [MaybeUninit<T>])) {
+        write(self.free);
+        self.free = &mut [];
     }
     /// The next `xs.len()` elements, copied from `xs`.
     /// # Panics

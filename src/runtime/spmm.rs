@@ -1,6 +1,6 @@
 //! Y ⊙= A ⊕.⊗ X, X and Y dense arrays of a type known at run time.
 
-use super::engine::{Call, Op};
+use super::engine::{Call, Engine, Op};
 use super::operator::check;
 use super::{BinaryOp, Machine, Matrix, Semiring};
 use crate::algebra::{Array, Slice, SliceMut};
@@ -80,7 +80,8 @@ impl<'m> Spmm<'m> {
     /// Writes the result over `y`, or joins it to `y` by the accumulator.
     /// # Errors
     /// Those of [`eval`](Self::eval); [`Error::Length`] if `y` has not m·n values; [`Error::Argument`] if the result or
-    /// the accumulator is of another type than `y`. `y` is unchanged then.
+    /// the accumulator is of another type than `y`. `y` is unchanged then, but after [`Error::Cancelled`] without an
+    /// accumulator some of its values may be new.
     pub fn into(self, mut y: SliceMut<'_>) -> Result<()> {
         let (machine, accum, ty) = (self.machine, self.accum, self.ring.ty());
         if y.ty() != ty {
@@ -97,14 +98,12 @@ impl<'m> Spmm<'m> {
         if found != expected {
             return Err(Error::Length { what: "values of y", found, expected });
         }
+        let Some(op) = accum else {
+            return self.computed(|engine, ring, a, x| engine.spmm_into(ring, a, x, &mut y));
+        };
         let t = self.product()?;
-        match accum {
-            None => y.copy_from(&t.slice()),
-            Some(op) => {
-                let current = Threads::current();
-                join_dense(machine.threads().unwrap_or(&current), op.compiled(), y, t.slice())?;
-            }
-        }
+        let current = Threads::current();
+        join_dense(machine.threads().unwrap_or(&current), op.compiled(), y, t.slice())?;
         Ok(())
     }
     /// Rows and columns of A as it is taken.
@@ -119,6 +118,13 @@ impl<'m> Spmm<'m> {
         m.checked_mul(n).ok_or(Error::IndexOverflow { what: "values of y", needed, max })
     }
     fn product(self) -> Result<Array> {
+        self.computed(|engine, ring, a, (x, n)| engine.spmm(ring, a, x, n))
+    }
+    /// What `compute` makes of the operands, whose sizes have been checked.
+    fn computed<T>(
+        self,
+        compute: impl FnOnce(&dyn Engine, &Semiring, &Matrix, (Slice<'_>, usize)) -> Result<T>,
+    ) -> Result<T> {
         self.len()?;
         let (k, n, found) = (self.shape().1, self.columns, self.x.len());
         if k.checked_mul(n) != Some(found) {
@@ -133,6 +139,6 @@ impl<'m> Spmm<'m> {
             let place = if machine.is_gpu() { format!(" on {}", machine.name()) } else { String::new() };
             format!("spmm{place}: {}; {k}×{n} dense", a.described())
         });
-        machine.engine().spmm(ring, &a, x, n)
+        compute(machine.engine(), ring, &a, (x, n))
     }
 }

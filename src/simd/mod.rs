@@ -14,6 +14,7 @@ mod rows;
 mod scatter;
 mod shifted;
 mod sort;
+mod spmm;
 mod spmv;
 mod tiles;
 mod turn;
@@ -36,6 +37,7 @@ pub(crate) use scatter::{
 };
 pub(crate) use shifted::Shift;
 pub(crate) use sort::{InOrder, LANES, SHORT, ShortList, Sixteen};
+pub(crate) use spmm::{SpmmFloat, SpmmPart, has_spmm, spmm_part};
 pub(crate) use spmv::FloatRows;
 pub(crate) use tiles::{Lines, Matrices, Tiles};
 pub(crate) use turn::turn;

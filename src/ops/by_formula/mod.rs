@@ -19,7 +19,7 @@ pub(super) use entries::OfTwo;
 pub(crate) use matrix::{apply, ewise, keeps, reduce};
 pub(crate) use moves::{Move, assigned, filled_where, moved, put_over};
 pub(crate) use placed::{build, diagonal, diagonal_matrix, extract_vector, fold_places, place_vector, summed_groups};
-pub(crate) use spmm::{join_dense, spmm};
+pub(crate) use spmm::{join_dense, spmm, spmm_into};
 pub(crate) use vector::{
     AnyVector, View, apply_vector, ewise_vectors, joins, mxv, pattern_where, reduce_rows, reduce_vector, vxm,
 };

@@ -2,7 +2,9 @@
 
 use super::super::blocks::blocks;
 use crate::algebra::{Array, Slice, SliceMut};
-use crate::kernels::{BLOCK, CompiledOp, CompiledRing, Operand, spmm_by_formula};
+use crate::kernels::{
+    BLOCK, CompiledOp, CompiledRing, Operand, float_spmm, float_spmm_into, is_float_ring, spmm_by_formula,
+};
 use crate::par::{Threads, for_each_part, note, reserved};
 use crate::{Error, Result};
 
@@ -16,8 +18,32 @@ pub(crate) fn spmm(threads: &Threads, ring: &CompiledRing, a: Operand<'_>, x: Sl
         return Err(Error::IndexOverflow { what: "columns", needed: n as u128, max: u32::MAX.into() });
     }
     note(|| format!("  each entry of A with a row of X, {n} columns side by side, rows split among the threads"));
+    if is_float_ring(ring)
+        && let Some(y) = float_spmm(threads, "spmm", (a.pattern, a.values), (x, n))
+    {
+        return y;
+    }
     let work = |i: usize| ((a.pattern.row_ptr()[i] + i) as u64).saturating_mul(n as u64);
     spmm_by_formula(threads, &blocks(a.pattern.nrows(), &work)?, ring, (a.pattern, a.values), (x, n))
+}
+
+/// [`spmm`] over `y`, which has as many values of the type of the result: in its memory for + and × of floats, else by
+/// way of new memory. After [`Error::Cancelled`] some values may be new.
+pub(crate) fn spmm_into(
+    threads: &Threads,
+    ring: &CompiledRing,
+    a: Operand<'_>,
+    x: (Slice<'_>, usize),
+    y: &mut SliceMut<'_>,
+) -> Result<()> {
+    if is_float_ring(ring)
+        && x.1 > 0
+        && let Some(done) = float_spmm_into(threads, "spmm", (a.pattern, a.values), x, y)
+    {
+        return done;
+    }
+    y.copy_from(&spmm(threads, ring, a, x.0, x.1)?.slice());
+    Ok(())
 }
 
 /// Values that one thread joins at a time.

@@ -119,6 +119,9 @@ impl Engine for Cpu {
     fn spmm(&self, ring: &Semiring, a: &Matrix, x: Slice<'_>, columns: usize) -> Result<Array> {
         by_formula::spmm(Cpu::threads(self), ring.compiled(), a.operand()?, x, columns)
     }
+    fn spmm_into(&self, ring: &Semiring, a: &Matrix, x: (Slice<'_>, usize), y: &mut SliceMut<'_>) -> Result<()> {
+        by_formula::spmm_into(Cpu::threads(self), ring.compiled(), a.operand()?, x, y)
+    }
     fn is_by_rows(&self, ring: &Semiring, at: &Matrix, x: &Vector, mask: Option<MaskSpec<'_>>) -> Result<bool> {
         let (at, x) = (at.download()?, x.download()?);
         let ((len, rows), x) = (at.shape(), x.view()?);

@@ -92,6 +92,13 @@ pub(crate) trait Engine: Any + Debug + Send + Sync {
     /// # Errors
     /// See [`Engine`].
     fn spmm(&self, ring: &Semiring, a: &Matrix, x: Slice<'_>, columns: usize) -> Result<Array>;
+    /// [`spmm`](Self::spmm) over `y`, which has as many values of the type of the result.
+    /// # Errors
+    /// See [`Engine`]. After [`Error::Cancelled`](crate::Error::Cancelled) some values may be new.
+    fn spmm_into(&self, ring: &Semiring, a: &Matrix, x: (Slice<'_>, usize), y: &mut SliceMut<'_>) -> Result<()> {
+        y.copy_from(&self.spmm(ring, a, x.0, x.1)?.slice());
+        Ok(())
+    }
     /// Whether a product y = A ⊕.⊗ x is less work by the rows of A that the mask allows than by those of Aᵀ that x names.
     /// # Errors
     /// See [`Engine`].
