@@ -37,7 +37,7 @@ pub(super) fn factors(name: &str) -> Result<Option<[Csr<f64>; 2]>> {
         "outer" => [full(2000, 1)?, full(1, 2000)?],
         "long_row" => [full(1, 250_000)?, er(250_000, 8, 2)?],
         "tall30" => by_transpose(full(50_000, 30)?)?,
-        "tall8" => by_transpose(kept(2_000_000, 8, |key| splitmix64(key) % 4 == 0)?)?,
+        "tall8" => by_transpose(kept(2_000_000, 8, |key| splitmix64(key).is_multiple_of(4))?)?,
         "tall1" => by_transpose(full(3_000_000, 1)?)?,
         _ => return Ok(None),
     }))
