@@ -3,8 +3,10 @@
 use super::*;
 use sparring::algebra::{AnyPair, MaxTimes};
 
-/// Expressions, the extents of their letters, and how the plan names what computes them.
-const CASES: [(&str, &[(char, usize)], &str); 17] = [
+/// An expression, the extents of its letters, and how the plan names what computes it.
+type Expression = (&'static str, &'static [(char, usize)], &'static str);
+
+const CASES: [Expression; 17] = [
     ("ij,jk->ik", &[('i', 67), ('j', 401), ('k', 389)], "packed blocks"),
     ("ji,kj->ki", &[('i', 97), ('j', 1400), ('k', 101)], "packed blocks"),
     ("ij,jk->ik", &[('i', 2), ('j', 257), ('k', 521)], "packed blocks"),
@@ -124,7 +126,7 @@ fn bits_follow_from_sizes() {
     // A small result: parts of folds, each in order.
     let (m, n, k) = (20, 30, 9001);
     let (x, found) = bits(ring, "ki,kj->ij", &[('i', m), ('j', n), ('k', k)]);
-    let part = k.div_ceil(m * n * k >> 20);
+    let part = k.div_ceil((m * n * k) >> 20);
     for (i, j) in [(0, 0), (19, 29), (7, 16)] {
         let fold = |first: usize| {
             (first..k.min(first + part)).fold(0.0, |sum, t| f64::mul_add(x[0][t * m + i], x[1][t * n + j], sum))
