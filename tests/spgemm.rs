@@ -388,16 +388,16 @@ fn single_products_are_the_definition() {
     (1..n).for_each(|i| permutation.swap(i, rng.below(i + 1)));
     let taken: Vec<Vec<u32>> = (0..3 * n as u32 / 2).map(|i| vec![i * i % n as u32]).collect();
     let narrow: Vec<Vec<u32>> = (0..n as u32).map(|i| vec![i % 3]).collect();
-    let cases: [(&str, &[Vec<u32>], &[Vec<u32>]); 7] = [
-        ("diagonal times sparse", &diagonal, &sparse),
-        ("sparse times diagonal", &sparse, &diagonal),
-        ("gaps times sparse", &gaps, &sparse),
-        ("permutation times sparse", &permutation, &sparse),
-        ("rows taken", &taken, &sparse),
-        ("diagonal times diagonal", &diagonal, &diagonal),
-        ("permutation times a few columns", &permutation, &narrow),
+    let cases = [
+        ("diagonal times sparse", [&diagonal, &sparse]),
+        ("sparse times diagonal", [&sparse, &diagonal]),
+        ("gaps times sparse", [&gaps, &sparse]),
+        ("permutation times sparse", [&permutation, &sparse]),
+        ("rows taken", [&taken, &sparse]),
+        ("diagonal times diagonal", [&diagonal, &diagonal]),
+        ("permutation times a few columns", [&permutation, &narrow]),
     ];
-    for (name, a, b) in cases {
+    for (name, [a, b]) in cases {
         for shuffle in [0, 1] {
             let way = format!("{name}, shuffle {shuffle}");
             let of = |rows: &[Vec<u32>]| AnyPattern { ncols: n, rows: rows.to_vec(), shuffle };
