@@ -51,6 +51,41 @@ impl<T> Lines<T> {
     }
 }
 
+/// How far the rows of a matrix lie from where it begins, in A and in C: the least and the most, as signed numbers.
+#[cfg(target_arch = "x86_64")]
+struct Reach([[isize; 2]; 2]);
+
+#[cfg(target_arch = "x86_64")]
+impl Reach {
+    fn new<T>(matrices: &Matrices<'_, '_, T>) -> Self {
+        Self(from_fn(|t| {
+            let rows = matrices.m.iter().map(|row| row[t] as isize);
+            rows.fold([isize::MAX, isize::MIN], |[least, most], row| [least.min(row), most.max(row)])
+        }))
+    }
+    /// # Panics
+    /// If a value of the matrices that begin at `start` is not within A, B or C.
+    #[inline(always)]
+    fn check<T>(&self, matrices: &Matrices<'_, '_, T>, start: [usize; 3]) {
+        let Matrices { a, b, c, m, columns, terms, steps: [ka, kb], .. } = matrices;
+        // From so far on, and as many values more.
+        let within = |start: usize, [least, most]: [isize; 2], more: Option<usize>, len: usize| {
+            let first = isize::try_from(start).ok().and_then(|start| start.checked_add(least));
+            let end = start.checked_add_signed(most).and_then(|last| last.checked_add(more?));
+            first.is_some_and(|first| first >= 0) && end.is_some_and(|end| end <= len)
+        };
+        if m.is_empty() || *columns == 0 {
+            return;
+        }
+        if let Some(last) = terms.checked_sub(1) {
+            let [far_a, far_b] = [ka, kb].map(|step| last.checked_mul(*step));
+            assert!(within(start[0], self.0[0], far_a.and_then(|far| far.checked_add(1)), a.len()), "rows of A");
+            assert!(within(start[1], [0; 2], far_b.and_then(|far| far.checked_add(*columns)), b.len()), "rows of B");
+        }
+        assert!(within(start[2], self.0[1], Some(*columns), c.len()), "rows of C");
+    }
+}
+
 /// That loops for AVX-512 or for AVX2 may run, and that T is f32 or f64 with + and ×.
 #[derive(Clone, Copy)]
 pub(crate) struct Tiles<T>(PhantomData<T>);
@@ -253,7 +288,7 @@ mod v3 {
     use std::arch::x86_64::*;
 
     macro_rules! floats {
-        ($($t:ty, $vector:ty, $lanes:literal: $multiply:ident $tile:ident $read:ident $iota:expr, $compare:ident $one:ident
+        ($($t:ty, $vector:ty, $lanes:literal: $multiply:ident $tile:ident $iota:expr, $compare:ident $one:ident
            $zero:ident $set:ident $load:ident $store:ident $masked_load:ident $masked_store:ident $fma:ident $mul:ident
            $add:ident;)*) => {$(
             #[target_feature(enable = "avx2,fma")]
@@ -263,9 +298,11 @@ mod v3 {
                 let steps = rows.div_ceil(6).saturating_mul(columns.div_ceil(2 * $lanes)).saturating_mul(matrices.terms);
                 // A line for every few steps, if there are more steps than lines.
                 let each = size.div_ceil(steps.max(1));
-                let every = (64 / size_of::<$t>() / each.max(1)).max(1).next_power_of_two();
+                let every = 1 << (64 / size_of::<$t>() / each.max(1)).max(1).ilog2();
+                let reach = Reach::new(matrices);
                 for l in matrices.l {
                     let start: [usize; 3] = from_fn(|t| matrices.base[t].wrapping_add(l[t]));
+                    reach.check(matrices, start);
                     let arrays = [matrices.a.as_ptr(), matrices.b.as_ptr(), matrices.c.as_ptr()];
                     let next = from_fn(|t| arrays[t].wrapping_add(start[t].wrapping_add(next[t])));
                     let mut lines = (Lines { next, each: each * every }, every - 1);
@@ -285,10 +322,13 @@ mod v3 {
                             let place = (start, row, column, width);
                             macro_rules! tile {
                                 ($r:literal, $q:literal) => {
-                                    if full {
-                                        $tile::<$r, $q, true>(matrices, place, &mut lines)
-                                    } else {
-                                        $tile::<$r, $q, false>(matrices, place, &mut lines)
+                                    // SAFETY: the matrix lies within its arrays, as was checked; these are columns of it.
+                                    unsafe {
+                                        if full {
+                                            $tile::<$r, $q, true>(matrices, place, &mut lines)
+                                        } else {
+                                            $tile::<$r, $q, false>(matrices, place, &mut lines)
+                                        }
                                     }
                                 };
                             }
@@ -309,80 +349,66 @@ mod v3 {
                 }
             }
 
-            /// A register of values; all of them if it is `FULL`.
-            /// # Safety
-            /// They are values that may be read, or those that the mask lets through.
-            #[inline]
-            #[target_feature(enable = "avx2,fma")]
-            unsafe fn $read<const FULL: bool>(at: *const $t, mask: __m256i) -> $vector {
-                // SAFETY: the caller's promise.
-                unsafe { if FULL { $load(at) } else { $masked_load(at, mask) } }
-            }
-
             /// R rows of Q registers, all of whose columns there are if it is `FULL`; gives R.
+            /// # Safety
+            /// 1. All rows and terms of the matrix that begins at `start` lie within A, B and C ([`Reach::check`]); 2. it
+            /// has a row `first` and `width` columns from `column` on, as many as Q registers hold, or fewer, but more
+            /// than Q − 1 hold, where it is not `FULL`.
             #[target_feature(enable = "avx2,fma")]
-            fn $tile<const R: usize, const Q: usize, const FULL: bool>(
+            unsafe fn $tile<const R: usize, const Q: usize, const FULL: bool>(
                 matrices: &mut Matrices<'_, '_, $t>,
                 (start, first, column, width): ([usize; 3], usize, usize, usize),
                 (lines, every): &mut (Lines<$t>, usize),
             ) -> usize {
                 let Matrices { a, b, ref mut c, m, terms, steps: [ka, kb], alpha, old, .. } = *matrices;
-                let mask: [__m256i; Q] = from_fn(|q| {
-                    let columns = width.saturating_sub(q * $lanes).min($lanes);
-                    $compare($one(columns as _), $iota)
-                });
-                let mut sums: [[$vector; Q]; R] = [[$zero(); Q]; R];
-                if let Some(last) = terms.checked_sub(1) {
-                    // The last row once more where there are no more.
-                    let x: [*const $t; R] = from_fn(|r| {
-                        let row = m[(first + r).min(m.len() - 1)][0].wrapping_add(start[0]);
-                        let end = last.checked_mul(ka).and_then(|far| far.checked_add(row));
-                        assert!(end.is_some_and(|end| end < a.len()), "a row of A");
-                        a[row..].as_ptr()
-                    });
-                    let row = start[1].wrapping_add(column);
-                    let end = last.checked_mul(kb).and_then(|far| far.checked_add(row)?.checked_add(width));
-                    assert!(end.is_some_and(|end| end <= b.len()), "rows of B");
-                    let (mut y, mut at) = (b[row..].as_ptr(), 0usize);
-                    for t in 0..terms {
-                        if t & *every == 0 {
-                            lines.ask();
-                        }
-                        // SAFETY: of the term t, 0 ≤ t < terms, x is at row + t·ka and y at row + t·kb: the last of
-                        // them is within A, and has `width` values in B, no more than which the masks let through; a
-                        // row that is full has all of them.
-                        unsafe {
-                            let row: [$vector; Q] = from_fn(|q| $read::<FULL>(y.wrapping_add(q * $lanes), mask[q]));
-                            for r in 0..R {
-                                let x = $set(*x[r].wrapping_add(at));
-                                for q in 0..Q {
-                                    sums[r][q] = $fma(x, row[q], sums[r][q]);
-                                }
-                            }
-                        }
-                        at = at.wrapping_add(ka);
-                        y = y.wrapping_add(kb);
-                    }
+                // Of the last register; those before are full.
+                let mask = $compare($one((width - (Q - 1) * $lanes) as _), $iota);
+                macro_rules! load {
+                    ($q:ident, $at:expr) => {
+                        if FULL || $q + 1 < Q { $load($at) } else { $masked_load($at, mask) }
+                    };
                 }
-                for (sums, row) in sums.iter().zip(&m[first..]) {
-                    let at = start[2].wrapping_add(row[1]).wrapping_add(column);
-                    let row = &mut c[at..][..width];
-                    for (q, &sum) in sums.iter().enumerate() {
-                        let c = row.as_mut_ptr().wrapping_add(q * $lanes);
-                        let mut sum = sum;
-                        if let Some(alpha) = alpha {
-                            sum = $mul($set(alpha), sum);
-                        }
-                        if let Some(beta) = old {
-                            // SAFETY: the row has `width` values, no more than which the masks let through.
-                            let mut old = unsafe { $read::<FULL>(c, mask[q]) };
-                            if let Some(beta) = beta {
-                                old = $mul($set(beta), old);
+                let rows = (m.len() - first).min(R);
+                let mut sums: [[$vector; Q]; R] = [[$zero(); Q]; R];
+                // The last row once more where there are no more.
+                let x: [*const $t; R] =
+                    from_fn(|r| a.as_ptr().wrapping_add(start[0].wrapping_add(m[first + r.min(rows - 1)][0])));
+                let mut y = b.as_ptr().wrapping_add(start[1].wrapping_add(column));
+                let mut at = 0usize;
+                for t in 0..terms {
+                    if t & *every == 0 {
+                        lines.ask();
+                    }
+                    // SAFETY: the caller's promise, for the term t, whose values are at x + t·ka and from y + t·kb on.
+                    unsafe {
+                        let row: [$vector; Q] = from_fn(|q| load!(q, y.wrapping_add(q * $lanes)));
+                        for r in 0..R {
+                            let x = $set(*x[r].wrapping_add(at));
+                            for q in 0..Q {
+                                sums[r][q] = $fma(x, row[q], sums[r][q]);
                             }
-                            sum = $add(old, sum);
                         }
-                        // SAFETY: the row has `width` values, no more than which the masks let through.
-                        unsafe { if FULL { $store(c, sum) } else { $masked_store(c, mask[q], sum) } };
+                    }
+                    at = at.wrapping_add(ka);
+                    y = y.wrapping_add(kb);
+                }
+                if let Some(alpha) = alpha {
+                    sums.as_flattened_mut().iter_mut().for_each(|sum| *sum = $mul($set(alpha), *sum));
+                }
+                for (sums, row) in sums[..rows].iter().zip(&m[first..]) {
+                    let row = c.as_mut_ptr().wrapping_add(start[2].wrapping_add(row[1]).wrapping_add(column));
+                    for (q, &sum) in sums.iter().enumerate() {
+                        let c = row.wrapping_add(q * $lanes);
+                        // SAFETY: the caller's promise: the row has `width` values from here on, and no more than those
+                        // are read or written.
+                        unsafe {
+                            let sum = match old {
+                                None => sum,
+                                Some(None) => $add(load!(q, c), sum),
+                                Some(Some(beta)) => $add($mul($set(beta), load!(q, c)), sum),
+                            };
+                            if FULL || q + 1 < Q { $store(c, sum) } else { $masked_store(c, mask, sum) }
+                        }
                     }
                 }
                 R
@@ -390,10 +416,10 @@ mod v3 {
         )*};
     }
     floats! {
-        f32, __m256, 8: multiply_f32 tile_f32 read_f32 _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7), _mm256_cmpgt_epi32 _mm256_set1_epi32
+        f32, __m256, 8: multiply_f32 tile_f32 _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7), _mm256_cmpgt_epi32 _mm256_set1_epi32
             _mm256_setzero_ps _mm256_set1_ps _mm256_loadu_ps _mm256_storeu_ps _mm256_maskload_ps _mm256_maskstore_ps _mm256_fmadd_ps
             _mm256_mul_ps _mm256_add_ps;
-        f64, __m256d, 4: multiply_f64 tile_f64 read_f64 _mm256_setr_epi64x(0, 1, 2, 3), _mm256_cmpgt_epi64 _mm256_set1_epi64x
+        f64, __m256d, 4: multiply_f64 tile_f64 _mm256_setr_epi64x(0, 1, 2, 3), _mm256_cmpgt_epi64 _mm256_set1_epi64x
             _mm256_setzero_pd _mm256_set1_pd _mm256_loadu_pd _mm256_storeu_pd _mm256_maskload_pd _mm256_maskstore_pd _mm256_fmadd_pd
             _mm256_mul_pd _mm256_add_pd;
     }
