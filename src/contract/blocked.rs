@@ -8,6 +8,7 @@
 
 use std::ops::Range;
 
+use super::ahead::line;
 use super::side::Side;
 use super::spans::Spans;
 use super::target::{self, Target};
@@ -15,7 +16,7 @@ use super::update::Update;
 use crate::Result;
 use crate::algebra::{Arithmetic, Value};
 use crate::par::{Threads, filled, reserved};
-use crate::simd::{Work, dispatch_work, register};
+use crate::simd::{Work, dispatch_work, prefetch_at, register};
 
 /// Bytes of a column of a block of A, of a row of one of B, and of a row of either as it is packed: 256 rows, 1024 columns
 /// and 192 terms of f64. Of eight others (Xeon with AVX-512, 2 MB of second cache, products of 512 to 2048 rows) none was
@@ -275,6 +276,12 @@ fn side_by_side(places: &[usize]) -> bool {
     places.windows(2).all(|w| w[1] == w[0].wrapping_add(1))
 }
 
+/// Whether tiles of this type have so many rows or columns, in registers of any size.
+const fn is_side<T>(lines: usize) -> bool {
+    let [a, b, c] = [tile(16, size_of::<T>()), tile(32, size_of::<T>()), tile(64, size_of::<T>())];
+    lines == a.0 || lines == c.0 || lines == a.1 || lines == b.1 || lines == c.1
+}
+
 /// Packs an operand: `width` rows of A or columns of B beside each other for each term, one such panel behind the other.
 fn pack<T: Value, A: Arithmetic<T>>(
     _: A,
@@ -286,7 +293,7 @@ fn pack<T: Value, A: Arithmetic<T>>(
     macro_rules! widths {
         ($($w:literal)*) => {
             match width {
-                $($w => panels::<T, $w>(data, base, lines, terms, to),)*
+                $($w if const { is_side::<T>($w) } => panels::<T, $w>(data, base, lines, terms, to),)*
                 _ => unreachable!("tiles are of these sizes"),
             }
         };
@@ -301,12 +308,18 @@ fn panels<T: Value, const W: usize>(data: &[T], base: usize, lines: &[usize], te
     let straight = side_by_side(terms);
     // What lies side by side is copied for some terms of all panels: it is read as it lies.
     for first in (0..count).step_by(TOGETHER) {
-        let terms = &terms[first..count.min(first + TOGETHER)];
+        let (all, terms) = (terms, &terms[first..count.min(first + TOGETHER)]);
         for (panel, lines) in lines.iter().enumerate().filter(|(_, lines)| side_by_side(&lines[..])) {
             let to = &mut to[(panel * count + first) * W..][..terms.len() * W];
-            for (to, &term) in to.as_chunks_mut::<W>().0.iter_mut().zip(terms) {
-                let from = &data[base.wrapping_add(lines[0]).wrapping_add(term)..];
+            for (i, (to, &term)) in to.as_chunks_mut::<W>().0.iter_mut().zip(terms).enumerate() {
+                let at = base.wrapping_add(lines[0]);
+                let from = &data[at.wrapping_add(term)..];
                 *to = *from.first_chunk().expect("lines of an operand");
+                if let Some(&next) = all.get(first + TOGETHER + i) {
+                    for line in (0..W).step_by(line::<T>()) {
+                        prefetch_at(data.as_ptr().wrapping_add(at.wrapping_add(next).wrapping_add(line)));
+                    }
+                }
             }
         }
     }

@@ -150,6 +150,11 @@ impl<T: Value, A: Arithmetic<T>, const TWO: bool> Work for Fold<'_, T, A, TWO> {
     type Out = ();
     #[inline(always)]
     fn run(self) {
+        // x86-64 comes here without fused multiplications, which are calls then.
+        if cfg!(target_arch = "x86_64") { self.plain() } else { self.run_in::<16>() }
+    }
+    #[inline(always)]
+    fn run_in<const BYTES: usize>(self) {
         if self.folds.wide { self.wide() } else { self.long() }
     }
 }
@@ -161,6 +166,29 @@ fn add<T: Value, A: Arithmetic<T>, const TWO: bool>(ring: A, sum: T, x: T, y: T)
 }
 
 impl<T: Value, A: Arithmetic<T>, const TWO: bool> Fold<'_, T, A, TWO> {
+    /// The same folds for a processor without wide registers, term by term: the code of all loops for all processors is
+    /// larger than these are slow.
+    fn plain(self) {
+        let Self { ring, folds, a: (a, a_base), b: (b, b_base), o, k, sums: to } = self;
+        let steps = folds.k.steps;
+        let several = !folds.wide && !<A as Contract>::Add::IS_LAST;
+        for (o, to) in o.zip(to) {
+            let [oa, ob, _] = folds.o.at(o);
+            let (mut sums, mut next) = ([A::ZERO; SUMS], 0);
+            for ([ka, kb], count) in folds.k.runs(k.clone()) {
+                let (mut x, mut y) =
+                    (a_base.wrapping_add(oa).wrapping_add(ka), b_base.wrapping_add(ob).wrapping_add(kb));
+                for _ in 0..count {
+                    let factor = if TWO { b[y] } else { A::ZERO };
+                    sums[next] = add::<T, A, TWO>(ring, sums[next], a[x], factor);
+                    (x, y) = (x.wrapping_add(steps[0]), y.wrapping_add(steps[1]));
+                    next = if several { (next + 1) % SUMS } else { 0 };
+                }
+            }
+            *to = if several { joined(ring, sums) } else { sums[0] };
+        }
+    }
+
     /// Some results at a time, whose terms are dealt to sums.
     #[inline(always)]
     fn long(self) {
@@ -252,26 +280,28 @@ impl<T: Value, A: Arithmetic<T>> Dealt<T, A> {
         let straight = x.2 == 1 && (!TWO || y.2 == 1);
         let mut i = 0;
         while i < n {
-            if self.have == 0 && straight && n - i >= SUMS {
+            let (xs, ys) = if self.have == 0 && straight && n - i >= SUMS {
                 let whole = (n - i) / SUMS * SUMS;
-                let xs = &x.0[x.1.wrapping_add(i)..][..whole];
-                let ys = if TWO { &y.0[y.1.wrapping_add(i)..][..whole] } else { xs };
-                self.sums = deal::<T, A, TWO>(ring, self.sums, xs, ys);
+                let (at_x, at_y) = (x.1.wrapping_add(i), y.1.wrapping_add(i));
                 i += whole;
-                continue;
-            }
-            let end = n.min(i + SUMS - self.have);
-            while i < end {
-                self.xs[self.have] = of(x, i);
-                if TWO {
-                    self.ys[self.have] = of(y, i);
+                let xs = &x.0[at_x..][..whole];
+                (xs, if TWO { &y.0[at_y..][..whole] } else { xs })
+            } else {
+                let end = n.min(i + SUMS - self.have);
+                while i < end {
+                    self.xs[self.have] = of(x, i);
+                    if TWO {
+                        self.ys[self.have] = of(y, i);
+                    }
+                    (i, self.have) = (i + 1, self.have + 1);
                 }
-                (i, self.have) = (i + 1, self.have + 1);
-            }
-            if self.have == SUMS {
-                self.sums = deal::<T, A, TWO>(ring, self.sums, &self.xs, &self.ys);
+                if self.have < SUMS {
+                    return;
+                }
                 self.have = 0;
-            }
+                (&self.xs[..], &self.ys[..])
+            };
+            self.sums = deal::<T, A, TWO>(ring, self.sums, xs, ys);
         }
     }
     /// All terms; sums are joined by neighbours.
@@ -283,15 +313,21 @@ impl<T: Value, A: Arithmetic<T>> Dealt<T, A> {
         for s in 0..self.have {
             self.sums[s] = add::<T, A, TWO>(ring, self.sums[s], self.xs[s], self.ys[s]);
         }
-        let mut n = SUMS;
-        while n > 1 {
-            n /= 2;
-            for s in 0..n {
-                self.sums[s] = ring.plus(self.sums[2 * s], self.sums[2 * s + 1]);
-            }
-        }
-        self.sums[0]
+        joined(ring, self.sums)
     }
+}
+
+/// Neighbours are joined until there is one.
+#[inline(always)]
+fn joined<T: Value, A: Arithmetic<T>>(ring: A, mut sums: [T; SUMS]) -> T {
+    let mut n = SUMS;
+    while n > 1 {
+        n /= 2;
+        for s in 0..n {
+            sums[s] = ring.plus(sums[2 * s], sums[2 * s + 1]);
+        }
+    }
+    sums[0]
 }
 
 /// Deals terms to sums.
@@ -327,7 +363,7 @@ fn rows<T: Value, A: Arithmetic<T>, const TWO: bool, const G: usize>(
         };
     }
     match (many(&xs), many(&ys)) {
-        (true, true) => {
+        (_, many) if !TWO || many && xs[0].len() == count => {
             let (xs, ys) = (xs.map(|x| &x[..count]), ys.map(|y| &y[..count]));
             sums!(|g, j| xs[g][j], ys[g][j]);
         }
@@ -335,13 +371,9 @@ fn rows<T: Value, A: Arithmetic<T>, const TWO: bool, const G: usize>(
             let (xs, ys) = (xs.map(|x| x[0]), ys.map(|y| &y[..count]));
             sums!(|g, j| xs[g], ys[g][j]);
         }
-        (true, false) => {
+        _ => {
             let (xs, ys) = (xs.map(|x| &x[..count]), ys.map(|y| y[0]));
             sums!(|g, j| xs[g][j], ys[g]);
-        }
-        (false, false) => {
-            let (xs, ys) = (xs.map(|x| x[0]), ys.map(|y| y[0]));
-            sums!(|g, _j| xs[g], ys[g]);
         }
     }
 }

@@ -351,9 +351,9 @@ mod v3 {
 
             /// R rows of Q registers, all of whose columns there are if it is `FULL`; gives R.
             /// # Safety
-            /// 1. All rows and terms of the matrix that begins at `start` lie within A, B and C ([`Reach::check`]); 2. it
-            /// has a row `first` and `width` columns from `column` on, as many as Q registers hold, or fewer, but more
-            /// than Q − 1 hold, where it is not `FULL`.
+            /// All rows and terms of the matrix that begins at `start` lie within A, B and C ([`Reach::check`]). It has a
+            /// row `first` and `width` columns from `column` on: as many as Q registers hold, or fewer, but more than Q − 1
+            /// hold, where it is not `FULL`.
             #[target_feature(enable = "avx2,fma")]
             unsafe fn $tile<const R: usize, const Q: usize, const FULL: bool>(
                 matrices: &mut Matrices<'_, '_, $t>,
