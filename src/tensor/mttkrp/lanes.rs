@@ -188,7 +188,7 @@ struct Flat<'a, 's, 'o, T, A, E, const B: usize> {
 const AHEAD: usize = 12;
 
 /// Whether rows of so many bytes are worth asking for ahead of their use: a core's own cache holds fewer.
-pub(super) fn far(bytes: usize) -> bool {
+fn far(bytes: usize) -> bool {
     bytes > 1 << 20
 }
 
