@@ -233,8 +233,10 @@ fn end(parts: &[SpmmPart], b: usize, n: usize) -> usize {
     })
 }
 
-/// Work of a part: products of an entry and eight columns. It takes some two microseconds.
-const PART_WORK: u64 = 1 << 12;
+/// Work of a part: products of an entry and eight columns. It takes some eight microseconds.
+const PART_WORK: u64 = 1 << 14;
+/// Work of a part where there are few of them.
+const LEAST_WORK: u64 = 1 << 11;
 /// Work up to which the caller's thread computes all, before others are awake.
 const ALONE: u64 = 1 << 13;
 /// Parts at most, but for those of long rows.
@@ -249,10 +251,13 @@ fn parts(threads: &Threads, a: &Pattern, n: usize) -> Result<Vec<SpmmPart>> {
     let work = |i: usize| ((a.row_ptr()[i] + i) as u64).saturating_mul(registers);
     let count = match work(m) {
         ..=ALONE => 1,
-        work => (work / PART_WORK).min(PARTS).next_multiple_of(2 * threads.count() as u64),
+        work => {
+            let threads = threads.count() as u64;
+            (work / PART_WORK).min(PARTS).max((work / LEAST_WORK).min(4 * threads)).next_multiple_of(2 * threads)
+        }
     };
     let rows = try_split(m, count as usize, work)?;
-    let most = 2 * (work(m) / count).max(PART_WORK);
+    let most = 2 * (work(m) / count).max(LEAST_WORK);
     let heavy = |rows: &Range<usize>| count > 1 && work(rows.end) - work(rows.start) > most;
     let wide = n.div_ceil(PART_COLUMNS);
     let mut parts = reserved(rows.len() + rows.iter().filter(|&rows| heavy(rows)).count() * wide, "parts")?;

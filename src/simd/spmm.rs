@@ -73,14 +73,17 @@ pub(crate) fn spmm_part<T: SpmmFloat>(
             rows: rows.clone(),
             part: columns.clone(),
             prefetch: size_of_val(x) >= PREFETCHED,
-            // Stores past the caches are of 16 bytes, and whole lines.
-            stream: large && n.is_multiple_of(line) && columns.len() == n && y.as_ptr().addr().is_multiple_of(16),
+            // Stores past the caches are of whole lines, 16 bytes at a time, that begin as lines of X do.
+            stream: large
+                && n.is_multiple_of(line)
+                && columns.len() == n
+                && [x.as_ptr().addr(), y.as_ptr().addr()].iter().all(|at| at.is_multiple_of(16)),
             y: y.as_mut_ptr().cast(),
         };
         // SAFETY: 1. AVX2 or AVX-512 was found; 2. there are such rows and columns, `row_ptr` never decreases and ends
         // at the number of entries (Pattern's invariants), which is that of values; columns of A are below `ncols`
         // (Pattern's), and X has so many rows of n values; 3. `y` has a value for each of the part, and is borrowed to
-        // be written; 4. streamed rows are whole lines from a multiple of 16 bytes on.
+        // be written; 4. streamed rows are whole lines, X and Y begin at a multiple of 16 bytes.
         unsafe {
             if super::register() == 64 {
                 T::v4(&task);
@@ -161,17 +164,22 @@ mod tests {
         let (m, k, n) = (140_000, 9000, 32);
         let row_ptr = (0..=m).map(|i| i / 3).collect();
         let a = Pattern::new(m, k, row_ptr, (0..m / 3).map(|p| (p % k) as u32).collect()).unwrap();
-        let (values, x): (Vec<f64>, Vec<f64>) =
-            ((0..a.nnz()).map(|p| p as f64).collect(), (0..k * n).map(|p| p as f64).collect());
-        let mut y = vec![MaybeUninit::new(5.0); m * n + 2];
-        let skip = y.as_ptr().addr() % 16 / 8;
-        let y = &mut y[skip..][..m * n];
-        spmm_part((&a, &values), (&x, n), &SpmmPart { rows: 0..m, columns: 0..n }, y);
-        for (i, y) in y.chunks_exact(n).enumerate() {
-            for (j, y) in y.iter().enumerate() {
-                let want = if (i + 1) % 3 == 0 { (i / 3) as f64 * (i / 3 % k * n + j) as f64 } else { 0.0 };
-                // SAFETY: all had a value before.
-                assert_eq!(unsafe { y.assume_init() }, want);
+        let values: Vec<f64> = (0..a.nnz()).map(|p| p as f64).collect();
+        // Streamed, of X that begins at any multiple of 16 bytes, and not where X or Y begins between two.
+        for (of_x, of_y) in [(0, 0), (2, 0), (4, 2), (1, 0), (0, 1), (1, 1)] {
+            let mut x = vec![0.0; k * n + 16];
+            let at = x.as_ptr().align_offset(64) + of_x;
+            x[at..][..k * n].iter_mut().enumerate().for_each(|(p, x)| *x = p as f64);
+            let mut y = vec![MaybeUninit::new(5.0); m * n + 16];
+            let to = y.as_ptr().align_offset(64) + of_y;
+            let y = &mut y[to..][..m * n];
+            spmm_part((&a, &values), (&x[at..][..k * n], n), &SpmmPart { rows: 0..m, columns: 0..n }, y);
+            for (i, y) in y.chunks_exact(n).enumerate() {
+                for (j, y) in y.iter().enumerate() {
+                    let want = if (i + 1) % 3 == 0 { (i / 3) as f64 * (i / 3 % k * n + j) as f64 } else { 0.0 };
+                    // SAFETY: all had a value before.
+                    assert_eq!(unsafe { y.assume_init() }, want);
+                }
             }
         }
     }

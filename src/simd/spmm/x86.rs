@@ -31,7 +31,7 @@ pub(crate) trait Loops: Sized {
     ///    `n` columns.
     /// 3. `part` is within `0..n`, and all of it for several rows; for so many values there is memory from `y` on, which
     ///    nobody else uses.
-    /// 4. Streamed rows are a multiple of 64 bytes, from a multiple of 16 bytes on.
+    /// 4. If it streams, rows are a multiple of 64 bytes, and X and `y` begin at a multiple of 16 bytes.
     unsafe fn v3(task: &Task<'_, Self>);
     /// The loop of AVX-512.
     /// # Safety
@@ -213,7 +213,9 @@ macro_rules! loops {
                         $($width => narrow::<$narrow>(task),)+
                         _ => wide::<$v3>(task),
                     }
-                    _mm_sfence();
+                    if task.stream {
+                        _mm_sfence();
+                    }
                 }
             }
             #[target_feature(enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx2,bmi1,bmi2,lzcnt,popcnt,fma")]
@@ -226,13 +228,18 @@ macro_rules! loops {
                         n if n == <$v4>::LANES && !task.x.as_ptr().addr().is_multiple_of(64) => {
                             columns::<$v3, 2, true, false>(task, task.rows.clone(), 0, (0, <$v3>::LANES));
                         }
-                        // Rows that are no whole lines begin anywhere in one.
-                        n if n.is_multiple_of(<$v3>::LANES) && n % <$v4>::LANES > 0 && n < 4 * <$v4>::LANES => {
+                        // Rows that are whole halves of lines, and no whole lines or in the middle of them.
+                        n if n.is_multiple_of(<$v3>::LANES)
+                            && n <= 4 * <$v4>::LANES
+                            && (n % <$v4>::LANES > 0 || task.x.as_ptr().addr() % 64 == 32) =>
+                        {
                             Self::v3(task);
                         }
                         _ => wide::<$v4>(task),
                     }
-                    _mm_sfence();
+                    if task.stream {
+                        _mm_sfence();
+                    }
                 }
             }
         }
