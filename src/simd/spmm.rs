@@ -73,17 +73,14 @@ pub(crate) fn spmm_part<T: SpmmFloat>(
             rows: rows.clone(),
             part: columns.clone(),
             prefetch: size_of_val(x) >= PREFETCHED,
-            // Stores past the caches are of whole lines, 16 bytes at a time, that begin as lines of X do.
-            stream: large
-                && n.is_multiple_of(line)
-                && columns.len() == n
-                && [x.as_ptr().addr(), y.as_ptr().addr()].iter().all(|at| at.is_multiple_of(16)),
+            // Stores past the caches are of whole lines, 16 bytes at a time.
+            stream: large && n.is_multiple_of(line) && columns.len() == n && y.as_ptr().addr().is_multiple_of(16),
             y: y.as_mut_ptr().cast(),
         };
         // SAFETY: 1. AVX2 or AVX-512 was found; 2. there are such rows and columns, `row_ptr` never decreases and ends
         // at the number of entries (Pattern's invariants), which is that of values; columns of A are below `ncols`
         // (Pattern's), and X has so many rows of n values; 3. `y` has a value for each of the part, and is borrowed to
-        // be written; 4. streamed rows are whole lines, X and Y begin at a multiple of 16 bytes.
+        // be written; 4. streamed rows are whole lines, Y begins at a multiple of 16 bytes.
         unsafe {
             if super::register() == 64 {
                 T::v4(&task);
@@ -165,7 +162,7 @@ mod tests {
         let row_ptr = (0..=m).map(|i| i / 3).collect();
         let a = Pattern::new(m, k, row_ptr, (0..m / 3).map(|p| (p % k) as u32).collect()).unwrap();
         let values: Vec<f64> = (0..a.nnz()).map(|p| p as f64).collect();
-        // Streamed, of X that begins at any multiple of 16 bytes, and not where X or Y begins between two.
+        // Streamed where Y begins at a multiple of 16 bytes, wherever X begins.
         for (of_x, of_y) in [(0, 0), (2, 0), (4, 2), (1, 0), (0, 1), (1, 1)] {
             let mut x = vec![0.0; k * n + 16];
             let at = x.as_ptr().align_offset(64) + of_x;

@@ -26,12 +26,10 @@ pub(crate) struct Task<'a, T> {
 pub(crate) trait Loops: Sized {
     /// The loop of AVX2.
     /// # Safety
-    /// 1. The processor has AVX2.
-    /// 2. `row_ptr` has the rows; it leads to columns and values that are there, and the columns to rows of X, which has
-    ///    `n` columns.
-    /// 3. `part` is within `0..n`, and all of it for several rows; for so many values there is memory from `y` on, which
-    ///    nobody else uses.
-    /// 4. If it streams, rows are a multiple of 64 bytes, and X and `y` begin at a multiple of 16 bytes.
+    /// 1. The processor has AVX2. 2. `row_ptr` has the rows; it leads to columns and values that are there, and the
+    /// columns to rows of X, which has `n` columns. 3. `part` is within `0..n`, and all of it for several rows; for so
+    /// many values there is memory from `y` on, which nobody else uses. 4. If it streams, rows are a multiple of 64
+    /// bytes, and `y` begins at a multiple of 16 bytes.
     unsafe fn v3(task: &Task<'_, Self>);
     /// The loop of AVX-512.
     /// # Safety
@@ -61,7 +59,7 @@ trait Lanes: Copy {
     unsafe fn add_product_masked(self, a: Self, x: *const Self::T, mask: Self::Mask) -> Self;
     unsafe fn store(self, y: *mut Self::T);
     unsafe fn store_masked(self, y: *mut Self::T, mask: Self::Mask);
-    /// Stores past the caches, at a multiple of 16 bytes; a part of a line is stored as any other.
+    /// Stores past the caches, at a multiple of 16 bytes, by registers of AVX2; others store as [`store`](Self::store).
     unsafe fn stream(self, y: *mut Self::T);
 }
 
@@ -127,17 +125,11 @@ macro_rules! lanes {
 lanes!(__m512d, f64, 8, __mmask8: |n| ((1u32 << n) - 1) as u8, |mask, n| mask & (u8::MAX << n);
 _mm512_setzero_pd _mm512_set1_pd _mm512_add_pd _mm512_mul_pd _mm512_loadu_pd _mm512_storeu_pd;
 |x, mask| _mm512_maskz_loadu_pd(mask, x); |y, mask, s| _mm512_mask_storeu_pd(y, mask, s);
-|y: *mut f64, s| {
-    __m256d::stream(_mm512_castpd512_pd256(s), y);
-    __m256d::stream(_mm512_extractf64x4_pd::<1>(s), y.add(4));
-});
+|y, s| _mm512_storeu_pd(y, s));
 lanes!(__m512, f32, 16, __mmask16: |n| ((1u32 << n) - 1) as u16, |mask, n| mask & (u16::MAX << n);
 _mm512_setzero_ps _mm512_set1_ps _mm512_add_ps _mm512_mul_ps _mm512_loadu_ps _mm512_storeu_ps;
 |x, mask| _mm512_maskz_loadu_ps(mask, x); |y, mask, s| _mm512_mask_storeu_ps(y, mask, s);
-|y: *mut f32, s| {
-    __m256::stream(_mm512_castps512_ps256(s), y);
-    __m256::stream(_mm256_castpd_ps(_mm512_extractf64x4_pd::<1>(_mm512_castps_pd(s))), y.add(8));
-});
+|y, s| _mm512_storeu_ps(y, s));
 lanes!(__m256d, f64, 4, __m256i: |n: usize| _mm256_loadu_si256(MASKS.as_ptr().add(8 - 2 * n).cast()), |mask, _| mask;
 _mm256_setzero_pd _mm256_set1_pd _mm256_add_pd _mm256_mul_pd _mm256_loadu_pd _mm256_storeu_pd;
 |x, mask| _mm256_maskload_pd(x, mask); |y, mask, s| _mm256_maskstore_pd(y, mask, s);
@@ -228,6 +220,8 @@ macro_rules! loops {
                         n if n == <$v4>::LANES && !task.x.as_ptr().addr().is_multiple_of(64) => {
                             columns::<$v3, 2, true, false>(task, task.rows.clone(), 0, (0, <$v3>::LANES));
                         }
+                        // Streamed lines are cut where those of Y are, not where those of X are.
+                        _ if task.stream => Self::v3(task),
                         // Rows that are whole halves of lines, and no whole lines or in the middle of them.
                         n if n.is_multiple_of(<$v3>::LANES)
                             && n <= 4 * <$v4>::LANES
