@@ -26,10 +26,10 @@ pub(crate) struct Task<'a, T> {
 pub(crate) trait Loops: Sized {
     /// The loop of AVX2.
     /// # Safety
-    /// 1. The processor has AVX2. 2. `row_ptr` has the rows; it leads to columns and values that are there, and the
-    /// columns to rows of X, which has `n` columns. 3. `part` is within `0..n`, and all of it for several rows; for so
-    /// many values there is memory from `y` on, which nobody else uses. 4. If it streams, rows are a multiple of 64
-    /// bytes, and `y` begins at a multiple of 16 bytes.
+    /// The processor has AVX2. `row_ptr` has the rows; it leads to columns and values that are there, and the columns to
+    /// rows of X, which has `n` columns. `part` is within `0..n`, and all of it for several rows; for so many values
+    /// there is memory from `y` on, which nobody else uses. If it streams, rows are a multiple of 64 bytes, and `y`
+    /// begins at a multiple of 16 bytes.
     unsafe fn v3(task: &Task<'_, Self>);
     /// The loop of AVX-512.
     /// # Safety
