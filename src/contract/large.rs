@@ -16,7 +16,7 @@ const SMALLER: f64 = (1 << 17) as f64;
 /// Terms of a fold for which packing pays.
 const TERMS: f64 = 16.0;
 /// Terms of all folds, or of a matrix times a vector, that are worth a step of their own, and terms of one fold.
-const WORTH: f64 = (1 << 15) as f64;
+pub(super) const WORTH: f64 = (1 << 15) as f64;
 const LONG: f64 = 32.0;
 /// What lies between steps is at most so many times as large as operands and result.
 const BETWEEN: f64 = 2.0;

@@ -326,7 +326,11 @@ impl Planner {
             let sets: Vec<Set> = self.operands.iter().map(|x| x.set).collect();
             let met = Pairs::new(&sets, result.set, &self.extents)?;
             let (kept, alone) = (&met.kept, &met.kept[..n]);
-            if !self.group && large::contraction(&self.operands, &met, alone, (&result, self.cut.index), &self.extents)
+            // Of small contractions nothing else is asked.
+            let all: f64 = self.order.iter().map(|&i| self.extents[usize::from(i)] as f64).product();
+            if !self.group
+                && all >= large::WORTH
+                && large::contraction(&self.operands, &met, alone, (&result, self.cut.index), &self.extents)
             {
                 let plan = self.large(&met, &result)?;
                 if fit(&plan) {
@@ -496,7 +500,9 @@ impl Planner {
     /// Cuts a product along the index without gaps in all three, if it has more values than all others in C have
     /// together: batches that lie element by element beside each other.
     fn choose_planes(&mut self, result: &Shape) -> Option<Planes> {
-        let [x, y] = &self.operands[..] else { return None };
+        let [x, y] = &self.operands[..] else {
+            return None;
+        };
         let index = self.lane(x, y, result).filter(|&i| Some(i) != self.cut.index)?;
         let count = self.extents[usize::from(index)];
         let others = size(result.set & !(1 << index), &self.extents);
