@@ -4,11 +4,14 @@ use super::einsum::{BATCH, Einsum};
 use super::layout::Layout;
 use super::pairs::{order_of, shapes};
 use super::path::members;
+use super::plan::Plan;
+use super::run::run_large;
 use super::tables::Shape;
-use super::view::{Viewed, fits};
-use crate::algebra::{Array, Slice};
+use super::update::Update;
+use super::view::{View, Viewed, fits};
+use crate::algebra::{Arithmetic, Array, PlusTimes, Slice, Value};
 use crate::kernels::{CompiledRing, Loop, Nest, contract_by_formula};
-use crate::par::{Threads, note};
+use crate::par::{Threads, collected, filled, note};
 use crate::{Error, Result};
 
 /// An array of values of any type, read under a [`Layout`]; copying it copies no data.
@@ -57,7 +60,8 @@ const WIDE: usize = 16;
 
 /// The contraction, row-major, one tensor behind the other. Two operands are contracted by the definition, ⊗ from left
 /// to right and ⊕ in the order in which folded indices appear. More are contracted from left to right, and an index
-/// that neither a later operand nor the result has is folded as soon as it can be.
+/// that neither a later operand nor the result has is folded as soon as it can be. Large tensors of f64 over + and × have
+/// the loops of this type.
 /// # Errors
 /// [`Error::Argument`] if the operands are of several types; [`Error::Unsupported`] if the semiring is not on these,
 /// or reads places; [`Error::Budget`], [`Error::OutOfMemory`], [`Error::Cancelled`].
@@ -72,6 +76,11 @@ pub(crate) fn contract_any(
     if let Some(other) = views.iter().map(|x| x.values.ty()).find(|other| *other != ty) {
         let message = format!("operand 0 is of {ty}, another of {other}");
         return Err(Error::Argument { name: "operands", message });
+    }
+    if ring.is_plus_times_f64()
+        && let Some(found) = large::<f64, _>(threads, PlusTimes::new(), einsum, budget)?
+    {
+        return Ok(found);
     }
     note(|| {
         let why = "from left to right, by blocks of products: the semiring is known at run time";
@@ -122,6 +131,31 @@ pub(crate) fn contract_any(
         Some((c, _)) => Ok(c),
         None => unreachable!("there is at least one step"),
     }
+}
+
+/// The contraction, if it is one of large tensors of this type.
+fn large<T: Value, A: Arithmetic<T>>(
+    threads: &Threads,
+    ring: A,
+    einsum: &Einsum<'_, (), AnyView<'_>>,
+    budget: Option<u64>,
+) -> Result<Option<Array>> {
+    let views = einsum.operands();
+    let typed = views.iter().filter_map(|x| Some(View::new(x.values.get::<T>()?, x.layout.clone())));
+    let typed = collected(views.len(), typed, "operands")?.into_iter().collect::<Result<Vec<_>>>()?;
+    if typed.len() < views.len() {
+        return Ok(None);
+    }
+    let typed = Einsum::new(einsum.text(), &typed)?;
+    let layout = typed.row_major()?;
+    let own = layout.array_len() as u128 * size_of::<T>() as u128;
+    let Some(left) = budget.map_or(Some(u128::MAX), |budget| u128::from(budget).checked_sub(own)) else {
+        return Ok(None);
+    };
+    let Some(plan) = Plan::of_large(&typed, &layout, threads.count(), left)? else { return Ok(None) };
+    let mut out = filled(layout.array_len(), A::ZERO, "einsum")?;
+    run_large(threads, ring, &typed, &plan, Update::PLAIN, &mut [&mut out])?;
+    Ok(Some(Array::of(out)))
 }
 
 /// The loops of a step: C has the indices `target`, all others are folded, in the order in which they appear.

@@ -208,10 +208,7 @@ impl Plan {
         let (operands, result) = shapes(einsum, out)?;
         apart(out)?;
         let group = out.is_group() || einsum.operands.iter().any(|x| x.layout().is_group());
-        let extents = einsum.extents;
-        let longer = |i: &u8| extents[usize::from(*i)] > 1;
-        let largest = members(result.set).filter(longer).max_by_key(|&i| result.stride(i));
-        let largest = if out.is_group() { Some(BATCH) } else { largest };
+        let largest = if out.is_group() { Some(BATCH) } else { largest(&result, &einsum.extents) };
         let index = if group { Some(BATCH) } else { largest };
         let planner = Planner { group, ..Planner::new(einsum, operands, &result, index, budget) };
         let there = |x: &View<'_, T>| x.layout().elements() > 0;
@@ -222,6 +219,24 @@ impl Plan {
                 planner.plan(result, fits)
             }
         }
+    }
+    /// The steps of a contraction to a result that lies so, if it is one of large tensors and takes no more than the
+    /// budget. Operands and result are no groups.
+    pub(super) fn of_large<T: Clone>(
+        einsum: &Einsum<'_, T>,
+        out: &Layout,
+        threads: usize,
+        budget: u128,
+    ) -> Result<Option<Self>> {
+        let (operands, result) = shapes(einsum, out)?;
+        let index = largest(&result, &einsum.extents);
+        let sets: Vec<Set> = operands.iter().map(|x| x.set).collect();
+        let met = Pairs::new(&sets, result.set, &einsum.extents)?;
+        if !large::contraction(&operands, &met, &met.kept, (&result, index), &einsum.extents) {
+            return Ok(None);
+        }
+        let plan = Planner::new(einsum, operands, &result, index, None).large(&met, &result)?;
+        Ok(Some(plan).filter(|plan| plan.workspace(threads, size_of::<T>()) <= budget))
     }
     /// Pairs that are contracted, in order; the k-th makes number n + k.
     pub(crate) fn path(&self) -> &[(usize, usize)] {
@@ -500,9 +515,7 @@ impl Planner {
     /// Cuts a product along the index without gaps in all three, if it has more values than all others in C have
     /// together: batches that lie element by element beside each other.
     fn choose_planes(&mut self, result: &Shape) -> Option<Planes> {
-        let [x, y] = &self.operands[..] else {
-            return None;
-        };
+        let [x, y] = &self.operands[..] else { return None };
         let index = self.lane(x, y, result).filter(|&i| Some(i) != self.cut.index)?;
         let count = self.extents[usize::from(index)];
         let others = size(result.set & !(1 << index), &self.extents);
@@ -617,6 +630,11 @@ impl Planner {
         self.steps.push(Step { loops, target });
         Ok(())
     }
+}
+
+/// The index of the largest stride of a result.
+fn largest(result: &Shape, extents: &[usize; INDICES]) -> Option<u8> {
+    members(result.set).filter(|&i| extents[usize::from(i)] > 1).max_by_key(|&i| result.stride(i))
 }
 
 /// Whether places in tensor `t` follow each other without gaps.

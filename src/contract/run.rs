@@ -52,6 +52,9 @@ pub(crate) fn run<A: Arithmetic<T>, T: Value>(
     update: Update<T>,
     out: &mut [&mut [T]],
 ) -> Result<()> {
+    if plan.large {
+        return run_large(threads, ring, einsum, plan, update, out);
+    }
     note(|| format!("einsum: {} of {}\n{}", einsum.text(), T::TYPE, plan.explain()));
     if plan.steps.is_empty() {
         return Ok(());
@@ -62,9 +65,6 @@ pub(crate) fn run<A: Arithmetic<T>, T: Value>(
         let places =
             Places { l: p.l.of(plan.cut.block), m: p.m.of(plan.cut.block), n: p.n.of(plan.cut.block), k: p.k.of(0) };
         return planes(threads, ring, arrays, places, update, cut);
-    }
-    if plan.large {
-        return run_large(threads, ring, einsum, plan, update, out);
     }
     let mut once = room::<A, T>(plan, true)?;
     let mut tile = filled(plan.packed, A::ZERO, "einsum")?;
@@ -103,8 +103,8 @@ pub(crate) fn run<A: Arithmetic<T>, T: Value>(
     })
 }
 
-/// Step after step, each by all threads.
-fn run_large<A: Arithmetic<T>, T: Value>(
+/// [`run`] for a plan of large tensors: step after step, each by all threads.
+pub(super) fn run_large<A: Arithmetic<T>, T: Value>(
     threads: &Threads,
     ring: A,
     einsum: &Einsum<'_, T>,
@@ -112,6 +112,7 @@ fn run_large<A: Arithmetic<T>, T: Value>(
     update: Update<T>,
     out: &mut [&mut [T]],
 ) -> Result<()> {
+    note(|| format!("einsum: {} of {}\n{}", einsum.text(), T::TYPE, plan.explain()));
     let mut made: Vec<Vec<T>> = reserved(plan.between.len(), "steps")?;
     for step in &plan.steps {
         let sources = Sources { operands: &einsum.operands, plan, once: &[], block: &made };

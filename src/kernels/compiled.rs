@@ -212,6 +212,10 @@ impl CompiledRing {
     pub(super) fn fused(&self) -> Option<Fused> {
         *self.fused.get_or_init(|| Fused::of(&self.formula))
     }
+    /// Whether it is + and × of f64.
+    pub(crate) fn is_plus_times_f64(&self) -> bool {
+        self.fused() == Some(Fused::PLUS_TIMES[0])
+    }
     /// ⊕ and ⊗ as two values, for results of type `T`.
     /// # Errors
     /// [`Error::Unsupported`](crate::Error::Unsupported) if they are of another type, or if its formulas cannot run on

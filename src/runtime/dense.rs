@@ -22,7 +22,8 @@ impl Machine {
     ///
     /// Two operands are contracted by the definition, ⊗ from left to right, ⊕ in the order in which folded indices
     /// appear. More are contracted from left to right, and an index that neither a later operand nor the result has is
-    /// folded as soon as it can be, as the laws of a semiring allow.
+    /// folded as soon as it can be, as the laws of a semiring allow. Large tensors of f64 over + and × are contracted
+    /// as by [`Cpu::einsum`], with its bits.
     /// # Errors
     /// [`Error::Argument`] if the operands are of several types; [`Error::Unsupported`] if the semiring is not on
     /// values of their type, if its ⊗ reads the place of an entry, and on a GPU; [`Error::Budget`],

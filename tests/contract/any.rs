@@ -1,7 +1,7 @@
 //! Contractions whose type and semiring are known at run time, against loops over all indices.
 
 use sparring::Cpu;
-use sparring::algebra::{Slice, Value};
+use sparring::algebra::{MinPlus, PlusTimes, Slice, Value};
 use sparring::contract::{AnyView, Einsum, Layout, View, as_numpy};
 use sparring::runtime::{EinsumUpdate, Machine, Semiring};
 
@@ -85,6 +85,38 @@ fn any_type_and_any_semiring_give_the_textbook() {
     let number = |i| i as i32;
     let plus: fn(i32, i32) -> i32 = i32::wrapping_add;
     random(&Told { text: "plus, a - 3*b", zero: 0, plus, times: |a, b| a - 3 * b, number, operands: 2 }, 5);
+}
+
+/// Large tensors: what is found by name is what is found by type.
+#[test]
+fn large_tensors_by_name() {
+    let mut random = Rng(3);
+    for (text, shapes) in [
+        ("ij,jk->ik", vec![vec![150, 200], vec![200, 300]]),
+        ("ij,jk->ik", vec![vec![137, 40], vec![40, 257]]),
+        ("i,i->", vec![vec![100_003], vec![100_003]]),
+        ("ij->j", vec![vec![700, 300]]),
+        ("ij->i", vec![vec![300, 700]]),
+    ] {
+        let layouts: Vec<Layout> = shapes.iter().map(|s| Layout::row_major(s).unwrap()).collect();
+        let data: Vec<Vec<f64>> = layouts.iter().map(|l| array(l, || random.below(9) as f64 - 4.0)).collect();
+        let both = || data.iter().zip(&layouts);
+        let typed: Vec<_> = both().map(|(d, l)| View::new(d, l.clone()).unwrap()).collect();
+        let any: Vec<_> = both().map(|(d, l)| AnyView::new(Slice::of(d), l.clone()).unwrap()).collect();
+        for threads in [1, 3] {
+            let [cpu, other] = [0, 1].map(|_| Cpu::with_threads(threads).unwrap());
+            let machine = Machine::from(other);
+            let by_name = |name: &str| {
+                let ring = Semiring::new(name, f64::TYPE).unwrap();
+                machine.einsum(&ring, &Einsum::new(text, &any).unwrap()).unwrap()
+            };
+            let einsum = || Einsum::new(text, &typed).unwrap();
+            let wanted = cpu.einsum(PlusTimes::new(), einsum()).eval().unwrap();
+            assert_eq!(by_name("plus_times").slice().get::<f64>(), Some(wanted.values()), "{text}");
+            let wanted = cpu.einsum(MinPlus::new(), einsum()).eval().unwrap();
+            assert_eq!(by_name("min_plus").slice().get::<f64>(), Some(wanted.values()), "{text}");
+        }
+    }
 }
 
 #[test]
