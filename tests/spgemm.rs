@@ -353,8 +353,8 @@ fn rows_of_few_products_are_the_definition() {
     }
 }
 
-/// Factors of which each entry of C is one product: diagonal ones, with gaps and without, permutations, rows taken again
-/// and again; beside rows of none to many entries, in order and not.
+/// Factors of which each entry of C is one product: diagonal ones, with gaps and without, permutations, rows taken
+/// again and again; beside rows of none to many entries, in order and not.
 #[test]
 fn single_products_are_the_definition() {
     /// `one`: whether it is said so, of rows in order and in any.

@@ -1,4 +1,5 @@
-//! `SPARRING_ISA` and `--isa`: what is refused, what is shown, and that results are the same bits under every instruction set.
+//! `SPARRING_ISA` and `--isa`: what is refused, what is shown, and that results are the same bits under every
+//! instruction set.
 
 mod program;
 

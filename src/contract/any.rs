@@ -60,8 +60,8 @@ const WIDE: usize = 16;
 
 /// The contraction, row-major, one tensor behind the other. Two operands are contracted by the definition, ⊗ from left
 /// to right and ⊕ in the order in which folded indices appear. More are contracted from left to right, and an index
-/// that neither a later operand nor the result has is folded as soon as it can be. Large tensors of f64 over + and × have
-/// the loops of this type.
+/// that neither a later operand nor the result has is folded as soon as it can be. Large tensors of f64 over + and ×
+/// have the loops of this type.
 /// # Errors
 /// [`Error::Argument`] if the operands are of several types; [`Error::Unsupported`] if the semiring is not on these,
 /// or reads places; [`Error::Budget`], [`Error::OutOfMemory`], [`Error::Cancelled`].

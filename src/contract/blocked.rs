@@ -1,8 +1,8 @@
 //! C(l, m, n) = ⊕ₖ A(l, m, k) ⊗ B(l, k, n) of large matrices: blocks of both are packed as the registers take them.
 //!
 //! A block of A has a few hundred rows, one of B a few hundred columns, both so many terms that they stay in the second
-//! cache; the sums of a block of C are kept until all its terms are added, in their order. So blocks may be of any size,
-//! and that of registers: each element is one fold from its first term to its last, the same bits in all of them.
+//! cache; the sums of a block of C are kept until all its terms are added, in their order. So blocks may be of any
+//! size, and that of registers: each element is one fold from its first term to its last, the same bits in all of them.
 //!
 //! Source: Goto, van de Geijn 2008, Anatomy of High-Performance Matrix Multiplication.
 
@@ -18,9 +18,9 @@ use crate::algebra::{Arithmetic, Value};
 use crate::par::{Threads, filled, reserved};
 use crate::simd::{Work, dispatch_work, prefetch_at, register};
 
-/// Bytes of a column of a block of A, of a row of one of B, and of a row of either as it is packed: 256 rows, 1024 columns
-/// and 192 terms of f64. Of eight others (Xeon with AVX-512, 2 MB of second cache, products of 512 to 2048 rows) none was
-/// faster by 5 %.
+/// Bytes of a column of a block of A, of a row of one of B, and of a row of either as it is packed: 256 rows, 1024
+/// columns and 192 terms of f64. Of eight others (Xeon with AVX-512, 2 MB of second cache, products of 512 to 2048
+/// rows) none was faster by 5 %.
 const ROWS: usize = 2048;
 const COLUMNS: usize = 8192;
 const TERMS: usize = 1536;
@@ -285,7 +285,8 @@ const fn is_side<T>(lines: usize) -> bool {
     lines == a.0 || lines == c.0 || lines == a.1 || lines == b.1 || lines == c.1
 }
 
-/// Packs an operand: `width` rows of A or columns of B beside each other for each term, one such panel behind the other.
+/// Packs an operand: `width` rows of A or columns of B beside each other for each term, one such panel behind the
+/// other.
 fn pack<T: Value>(
     (data, base): (&[T], usize),
     (lines, width): (&[usize], usize),

@@ -20,8 +20,8 @@ use crate::simd::{Work, dispatch_work};
 
 /// Sums of a fold whose terms lie side by side: as many registers as hide the time that one addition takes.
 const SUMS: usize = 32;
-/// Results whose terms are read in turns, so many of each: by one stream a processor does not fill its memory (4000 × 4000
-/// times a vector, f64, two threads, Xeon with AVX-512: 0.27 ns a term by one stream, 0.15 by four).
+/// Results whose terms are read in turns, so many of each: by one stream a processor does not fill its memory (4000 ×
+/// 4000 times a vector, f64, two threads, Xeon with AVX-512: 0.27 ns a term by one stream, 0.15 by four).
 const RESULTS: usize = 4;
 const RUN: usize = 256;
 /// Results from which on folds are not cut: there are enough for all threads.

@@ -9,8 +9,8 @@ use super::pairs::Pairs;
 use super::path::{Set, members, size};
 use super::tables::Shape;
 
-/// Elements of the larger one of two matrices, and of the smaller one if only rows of the larger one are cut: it stays in
-/// the second cache.
+/// Elements of the larger one of two matrices, and of the smaller one if only rows of the larger one are cut: it stays
+/// in the second cache.
 const LARGE: f64 = (1 << 15) as f64;
 const SMALLER: f64 = (1 << 17) as f64;
 /// Terms of a fold for which packing pays.

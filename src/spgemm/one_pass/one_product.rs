@@ -26,7 +26,8 @@ pub(super) enum Factors {
     RowsOfB,
 }
 
-/// The way for A·B, whose rows are to be `in_order`, if one suits it. Cost: O(1) where factors have more entries than rows, else at most O(rows).
+/// The way for A·B, whose rows are to be `in_order`, if one suits it. Cost: O(1) where factors have more entries than
+/// rows, else at most O(rows).
 pub(super) fn suits<I: Index>(a: &Pattern<I>, b: &Pattern<I>, in_order: bool) -> Option<Factors> {
     let short = |a: &Pattern<I>| a.nnz() <= a.nrows() && a.row_ptr().windows(2).all(|ends| ends[1] - ends[0] <= 1);
     let allows = |c: &Pattern<I>| !in_order || c.is_sorted();

@@ -168,8 +168,8 @@ pub fn choose(shape: &Shape, asked: Option<Variant>, budget: Option<u64>) -> Res
 /// Whether linearised entries share rows of a long mode that copies would fetch from memory.
 ///
 /// One list for all modes took 0.85 to 1.0 of the time of copies where this holds, 1.15 with 64 columns of one tensor,
-/// and 1.3 to 3.3 nearly everywhere else: 21 tensors of order 3 to 5 with 16 and 32 columns (`sparring bench mttkrp`, two
-/// threads).
+/// and 1.3 to 3.3 nearly everywhere else: 21 tensors of order 3 to 5 with 16 and 32 columns (`sparring bench mttkrp`,
+/// two threads).
 fn crowded(shape: &Shape) -> bool {
     /// Entries in a cell of 512 indices in each mode.
     const SHARED: usize = 8;
