@@ -104,7 +104,7 @@ mod tests {
             row_ptr.push(columns.len());
         }
         let values = (0..columns.len()).map(odd).collect();
-        (Pattern::new(nrows, ncols, row_ptr, columns).unwrap(), values)
+        (Pattern::from_unsorted(nrows, ncols, row_ptr, columns).unwrap(), values)
     }
     fn odd(p: usize) -> f64 {
         match p % 97 {
