@@ -5,6 +5,7 @@
 
 use std::ops::Range;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::algebra::Word;
 use crate::kernels::OneByOne;
@@ -101,6 +102,7 @@ fn rows_of_b<W: Word, I: Index>(threads: &Threads, products: &dyn OneByOne<W, I>
     )?;
     accumulate(threads, &mut row_ptr)?;
     let (nnz, tasks) = (row_ptr[nrows], tasks(&row_ptr)?);
+    let sorted = AtomicBool::new(true);
     let (cols, values) = Fresh::new(nnz, "columns of C")?.fill_with(
         Fresh::new(nnz, "values of C")?,
         threads,
@@ -109,11 +111,16 @@ fn rows_of_b<W: Word, I: Index>(threads: &Threads, products: &dyn OneByOne<W, I>
         |t| starts(&tasks, &row_ptr, t),
         || Ok(()),
         |(), t, cols, values| {
+            // The rows that are taken of a B that is not sorted may be.
+            let is_sorted = |i: usize| a.row(i).iter().all(|k| b.row(k.get()).is_sorted());
+            if !b.is_sorted() && sorted.load(Ordering::Relaxed) && !tasks[t].clone().all(is_sorted) {
+                sorted.store(false, Ordering::Relaxed);
+            }
             products.rows_of_b(tasks[t].clone(), Some(cols), values);
             Ok(())
         },
     )?;
-    Ok((Arc::new(Pattern::from_parts(nrows, b.ncols(), row_ptr, cols, b.is_sorted())), values))
+    Ok((Arc::new(Pattern::from_parts(nrows, b.ncols(), row_ptr, cols, sorted.into_inner())), values))
 }
 
 /// Rows of C in parts of about equal work.
