@@ -12,17 +12,28 @@ use crate::{Csr, Index, Pattern, Result};
 
 /// Entries in a block at least, so that handing it out costs nothing.
 const BLOCK_WORK: u64 = 1 << 15;
+/// The same where a block has no memory of its own: waking a thread costs as much as half of it.
+const LIGHT_WORK: u64 = 1 << 13;
 /// Blocks at most.
 const BLOCKS: u64 = 1024;
 
 /// Cuts `0..n` into blocks of about equal work, `work_before(i)` being the work of `0..i`.
 pub(super) fn blocks(n: usize, work_before: &dyn Fn(usize) -> u64) -> Result<Vec<Range<usize>>> {
-    try_split(n, (work_before(n) / BLOCK_WORK).clamp(1, BLOCKS) as usize, work_before)
+    blocks_of(BLOCK_WORK, n, work_before)
+}
+
+fn blocks_of(work: u64, n: usize, work_before: &dyn Fn(usize) -> u64) -> Result<Vec<Range<usize>>> {
+    try_split(n, (work_before(n) / work).clamp(1, BLOCKS) as usize, work_before)
 }
 
 /// Rows in blocks of about equally many entries.
 pub(super) fn row_blocks<I: Index>(a: &Pattern<I>) -> Result<Vec<Range<usize>>> {
     blocks(a.nrows(), &|i| (a.row_ptr()[i] + i) as u64)
+}
+
+/// Rows in blocks that are handed out with no memory of their own: small ones, so that threads end together.
+pub(super) fn light_row_blocks<I: Index>(a: &Pattern<I>) -> Result<Vec<Range<usize>>> {
+    blocks_of(LIGHT_WORK, a.nrows(), &|i| (a.row_ptr()[i] + i) as u64)
 }
 
 /// Appends the columns and values of some rows.

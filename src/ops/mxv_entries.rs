@@ -1,9 +1,8 @@
 //! y = A ⊕.⊗ x where x has entries at some places: y has one where row and vector meet.
 
 use std::ops::Range;
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
-use super::blocks::{blocks, row_blocks};
+use super::blocks::{blocks, light_row_blocks};
 use super::mxv::{rows, runs};
 use super::vxm::vxm_list;
 use crate::algebra::{At, BinaryOp, Host, Lhs, Monoid, MulOp, Out, Rhs, Semiring, V, Value};
@@ -98,7 +97,7 @@ fn all_rows<R: Semiring, I: Index>(
     x: View<'_, Rhs<R>, I>,
     mask: Option<MaskSpec<'_, VectorPattern<I>>>,
 ) -> Result<Vector<Out<R>, I>> {
-    let (m, identity, blocks) = (a.nrows(), <R::Add as Monoid>::IDENTITY, row_blocks(a.pattern())?);
+    let (m, identity, blocks) = (a.nrows(), <R::Add as Monoid>::IDENTITY, light_row_blocks(a.pattern())?);
     let mask = mask.map(|mask| mask.effective());
     let allows = |i: usize| mask.is_none_or(|mask| mask.allows(i));
     let View::Full(x) = x else {
@@ -109,12 +108,8 @@ fn all_rows<R: Semiring, I: Index>(
         })?;
         return Vector::from_bitmap(Bitmap::on(threads, "entries of a result", m, |i| i as u64, |i| found[i])?, y);
     };
-    let empty = |i: usize| a.row_ptr()[i] == a.row_ptr()[i + 1];
-    let some_empty = AtomicBool::new(false);
+    let found = Bitmap::of_rows(threads, "entries of a result", a.row_ptr())?;
     let y = fill(threads, "mxv", &blocks, &|i| i, identity, &|block, y| {
-        if block.clone().any(empty) {
-            some_empty.store(true, Relaxed);
-        }
         let (first, allowed) = (block.start, |run: Range<usize>, y: &mut [Out<R>]| rows(ring, a, x, run, y));
         match mask {
             None => allowed(block, y),
@@ -123,10 +118,17 @@ fn all_rows<R: Semiring, I: Index>(
             }
         }
     })?;
-    if mask.is_none() && !some_empty.into_inner() {
+    if mask.is_none() && found.count() == m {
         return Vector::full(y);
     }
-    Vector::from_bitmap(Bitmap::on(threads, "entries of a result", m, |i| i as u64, |i| allows(i) && !empty(i))?, y)
+    let found = match mask {
+        None => found,
+        Some(_) => {
+            let has = |i: usize| allows(i) && bit(found.words(), i);
+            Bitmap::on(threads, "entries of a result", m, |i| i as u64, has)?
+        }
+    };
+    Vector::from_bitmap(found, y)
 }
 
 /// Whether row i and x meet; y(i) then, over the identity that is there.

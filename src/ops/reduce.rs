@@ -1,6 +1,6 @@
 //! ⊕ over the rows of a matrix, and over all its entries.
 
-use super::blocks::{blocks, row_blocks};
+use super::blocks::{blocks, light_row_blocks};
 use crate::algebra::Monoid;
 use crate::kernels::{fill, folded};
 use crate::par::Threads;
@@ -23,7 +23,7 @@ pub(crate) fn reduce_rows<M: Monoid, I: Index>(
     monoid: M,
     a: &Csr<M::Out, I>,
 ) -> Result<Vec<M::Out>> {
-    fill(threads, "reduce_rows", &row_blocks(a.pattern())?, &|i| i, M::IDENTITY, &|rows, y| {
+    fill(threads, "reduce_rows", &light_row_blocks(a.pattern())?, &|i| i, M::IDENTITY, &|rows, y| {
         for (i, y) in rows.zip(y) {
             *y = folded(monoid, a.row(i).1);
         }

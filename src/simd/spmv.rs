@@ -182,12 +182,12 @@ unsafe fn scalar<T: Float, I: Index>(matrix: Rows<'_, I, T>, x: &[T], rows: Rang
 mod tests {
     use super::*;
 
-    /// Rows of 0 to 40 entries and one of 1000, with zeros of both signs, infinity and NaN.
-    fn case() -> (Pattern<u32>, Vec<f64>, Vec<f64>) {
-        let (nrows, ncols) = (203, 1000);
+    /// Rows of fewer entries than `most` and one of 1100, with zeros of both signs, infinity and NaN.
+    fn case(most: usize) -> (Pattern<u32>, Vec<f64>, Vec<f64>) {
+        let (nrows, ncols) = (203, 1100);
         let (mut row_ptr, mut columns) = (vec![0], vec![]);
         for i in 0..nrows {
-            let len = if i == 100 { ncols } else { i * 7 % 41 };
+            let len = if i == 100 { ncols } else { i * 7 % most };
             let mut row: Vec<u32> =
                 (0..len).map(|t| ((i * 31 + t * if len == ncols { 1 } else { 17 }) % ncols) as u32).collect();
             row.sort_unstable();
@@ -216,7 +216,13 @@ mod tests {
 
     #[test]
     fn every_loop_has_the_bits_of_the_definition() {
-        let (a, values, x) = case();
+        for most in [41, 18, 6] {
+            every_loop_has_them_on(&case(most));
+        }
+        assert!(FloatRows::new(crate::algebra::MinPlus::<f64>::default()).is_none());
+    }
+
+    fn every_loop_has_them_on((a, values, x): &(Pattern<u32>, Vec<f64>, Vec<f64>)) {
         let (values32, x32): (Vec<f32>, Vec<f32>) =
             (values.iter().map(|&v| v as f32).collect(), x.iter().map(|&v| v as f32).collect());
         let wide = Pattern::<u64>::new(
@@ -230,7 +236,7 @@ mod tests {
             let (mut y, mut of_wide) = (vec![1.0; rows.len()], vec![2.0; rows.len()]);
             let mut y32 = vec![3.0f32; rows.len()];
             let ring = FloatRows::new(PlusTimes::<f64>::default()).unwrap();
-            ring.rows((&a, &values), &x, rows.clone(), &mut y);
+            ring.rows((a, &values[..]), x, rows.clone(), &mut y);
             #[cfg(target_arch = "x86_64")]
             if crate::simd::register() == 64 {
                 let matrix = Rows { row_ptr: a.row_ptr(), columns: a.col_idx(), values: &values[..] };
@@ -239,18 +245,18 @@ mod tests {
                     // has columns.
                     unsafe {
                         if gathers {
-                            f64::v4::<true>(matrix, &x, rows.clone(), y);
+                            f64::v4::<true>(matrix, x, rows.clone(), y);
                         } else {
-                            f64::v4::<false>(matrix, &x, rows.clone(), y);
+                            f64::v4::<false>(matrix, x, rows.clone(), y);
                         }
                     }
                 });
                 way(!gathers(), &mut other);
                 assert!(y.iter().zip(&other).all(|(y, z)| y.to_bits() == z.to_bits() || y.is_nan() && z.is_nan()));
             }
-            ring.rows((&wide, &values), &x, rows.clone(), &mut of_wide);
+            ring.rows((&wide, values), x, rows.clone(), &mut of_wide);
             let ring = FloatRows::new(PlusTimes::<f32>::default()).unwrap();
-            ring.rows((&a, &values32), &x32, rows.clone(), &mut y32);
+            ring.rows((a, &values32), &x32, rows.clone(), &mut y32);
             #[cfg(target_arch = "x86_64")]
             if crate::simd::register() >= 32 {
                 let matrix = Rows { row_ptr: a.row_ptr(), columns: a.col_idx(), values: &values[..] };
@@ -259,7 +265,7 @@ mod tests {
                 // SAFETY: AVX2 was found; rows, columns and values are those of a pattern, x has as many as it has
                 // columns.
                 unsafe {
-                    f64::v3(matrix, &x, rows.clone(), &mut other);
+                    f64::v3(matrix, x, rows.clone(), &mut other);
                     f32::v3(of32, &x32, rows.clone(), &mut other32);
                 }
                 assert!(y.iter().zip(&other).all(|(y, z)| y.to_bits() == z.to_bits() || y.is_nan() && z.is_nan()));
@@ -274,13 +280,12 @@ mod tests {
                 assert!(y32[at].to_bits() == want.to_bits() || y32[at].is_nan() && want.is_nan(), "row {i}");
             }
         }
-        assert!(FloatRows::new(crate::algebra::MinPlus::<f64>::default()).is_none());
     }
 
     #[test]
     #[should_panic(expected = "assertion failed")]
     fn a_short_vector_is_refused() {
-        let (a, values, x) = case();
+        let (a, values, x) = case(41);
         let ring = FloatRows::new(PlusTimes::<f64>::default()).unwrap();
         ring.rows((&a, &values), &x[1..], 0..1, &mut [0.0]);
     }

@@ -2,6 +2,7 @@
 
 use crate::Result;
 use crate::par::{Fresh, Slots, Threads, try_split, zero_words};
+use crate::simd::dispatch;
 
 /// Bits of a vector's indices, 64 to a word, and how many are set.
 ///
@@ -57,6 +58,15 @@ pub(crate) fn word_of_all(len: usize, at: usize) -> u64 {
     }
 }
 
+/// Bit i of the words, which are 0: whether row i, from `row_ptr[i]` to `row_ptr[i + 1]`, has entries.
+#[inline(always)]
+fn words_of_rows(row_ptr: &[usize], words: &mut [u64]) {
+    for (at, word) in words.iter_mut().enumerate() {
+        let rows = &row_ptr[64 * at..row_ptr.len().min(64 * at + 65)];
+        *word = rows.windows(2).enumerate().fold(0, |word, (b, row)| word | u64::from(row[0] != row[1]) << b);
+    }
+}
+
 impl Bitmap {
     /// No bit set.
     /// # Errors
@@ -84,22 +94,41 @@ impl Bitmap {
         work: impl Fn(usize) -> u64,
         has: impl Fn(usize) -> bool + Sync,
     ) -> Result<Self> {
+        let word = |at: usize| (64 * at..len.min(64 * at + 64)).fold(0, |word, i| word | u64::from(has(i)) << (i % 64));
+        let words = |first: usize, words: &mut [u64]| words.iter_mut().zip(first..).for_each(|(to, at)| *to = word(at));
+        Self::of_words(threads, op, len, work, words)
+    }
+    /// Bits of the rows that have entries.
+    /// # Errors
+    /// As for [`on`](Self::on).
+    pub(crate) fn of_rows(threads: &Threads, op: &'static str, row_ptr: &[usize]) -> Result<Self> {
+        let len = row_ptr.len() - 1;
+        let words = |first: usize, words: &mut [u64]| dispatch(|| words_of_rows(&row_ptr[64 * first..], words));
+        Self::of_words(threads, op, len, |i| (i / 4) as u64, words)
+    }
+    /// Words that `write(first, words)` writes over zeros, by all threads; bits from `len` on do not count.
+    fn of_words(
+        threads: &Threads,
+        op: &'static str,
+        len: usize,
+        work: impl Fn(usize) -> u64,
+        write: impl Fn(usize, &mut [u64]) + Sync,
+    ) -> Result<Self> {
         /// Work of a block of words, so that handing it out costs nothing.
         const BLOCK: u64 = 1 << 15;
-        let word = |at: usize| (64 * at..len.min(64 * at + 64)).fold(0, |word, i| word | u64::from(has(i)) << (i % 64));
-        let parts = (work(len) / BLOCK).clamp(1, 1024) as usize;
+        let (parts, count) = ((work(len) / BLOCK).clamp(1, 1024) as usize, len.div_ceil(64));
         if parts == 1 {
-            return Self::of(len, word);
+            let mut words = zero_words(count, "a bitmap")?;
+            write(0, &mut words);
+            return Ok(Self::new(len, words));
         }
-        let words = len.div_ceil(64);
-        let blocks = try_split(words, parts, |at| work(len.min(64 * at)))?;
+        let blocks = try_split(count, parts, |at| work(len.min(64 * at)))?;
         let end = |t: usize| t.checked_sub(1).map_or(0, |t| blocks[t].end);
         let fill = |(): &mut (), t: usize, slots: &mut Slots<'_, u64>| {
-            let first = end(t);
-            slots.rest(0).iter_mut().enumerate().for_each(|(w, to)| *to = word(first + w));
+            write(end(t), slots.rest(0));
             Ok(())
         };
-        Ok(Self::new(len, Fresh::new(words, "a bitmap")?.fill(threads, op, blocks.len(), end, || Ok(()), fill)?))
+        Ok(Self::new(len, Fresh::new(count, "a bitmap")?.fill(threads, op, blocks.len(), end, || Ok(()), fill)?))
     }
     /// Bits where the flags are set.
     /// # Errors

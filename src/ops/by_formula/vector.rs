@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use std::sync::Arc;
 
-use super::super::blocks::{blocks, row_blocks};
+use super::super::blocks::{blocks, light_row_blocks, row_blocks};
 use super::super::ewise::{ABSENT, Places};
 use super::super::vxm::vxm_words;
 use super::entries::{Ewise, OfOne, OfTwo, gathered};
@@ -342,8 +342,12 @@ pub(crate) fn mxv(
         let of_x = bits.map_or(Indices::All, Indices::Bitmap);
         let rows = mask.map_or(Rows::All, Rows::Allowed);
         let entries = (&**a.pattern, a.values);
-        let y = mxv_by_formula(threads, &row_blocks(a.pattern)?, ring, entries, (values, of_x), rows)?;
+        let y = mxv_by_formula(threads, &light_row_blocks(a.pattern)?, ring, entries, (values, of_x), rows)?;
         match bits {
+            None if mask.is_none() => {
+                let bits = Bitmap::of_rows(threads, "entries of a result", ptr)?;
+                Ok(AnyVector::of(VectorPattern::bitmap(bits), y))
+            }
             None => rows_where(threads, a.pattern, y, mask, |i| ptr[i] < ptr[i + 1]),
             Some(bits) => {
                 rows_where(threads, a.pattern, y, mask, |i| a.pattern.row(i).iter().any(|&k| bit(bits, k as usize)))

@@ -1,4 +1,7 @@
-//! The loop for AVX2: the eight sums of a row in two registers of doubles, or in one of floats.
+//! The loops for AVX2: the eight sums of a row in two registers of doubles, or in one of floats.
+//!
+//! Rows of few entries differ in how many, which a loop over rows guesses wrong for every other one. Their products are
+//! made in one loop over entries, whatever rows they are of, and a row is then folded from them without a branch.
 
 use super::{AHEAD, Rows, SUMS, V3};
 use crate::simd::prefetch_at;
@@ -8,12 +11,26 @@ use std::ops::Range;
 /// Masks of the first t of eight: `MASKS[8 - t..]`.
 static MASKS: [i32; 16] = [-1, -1, -1, -1, -1, -1, -1, -1, 0, 0, 0, 0, 0, 0, 0, 0];
 
+/// Rows are short that have fewer entries than this in the mean, and long ones among them are those that have more than
+/// [`PRODUCTS`].
+const SHORT: usize = 16;
+/// Rows that are worth an array of products.
+const SEVERAL: usize = 64;
+/// Products that are made at a time, which stay in the first cache.
+const PRODUCTS: usize = 1024;
+
 macro_rules! float {
-    ($t:ty: $sums:ident $zero:ident $full:ident $rest:ident $two:ident) => {
+    ($t:ty: $sums:ident $zero:ident $full:ident $rest:ident $two:ident; $store:ident $plus:ident $some:ident) => {
         impl V3 for $t {
             #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt,fma")]
             unsafe fn v3(matrix: Rows<'_, u32, Self>, x: &[Self], rows: Range<usize>, y: &mut [Self]) {
                 let Rows { row_ptr, columns, values } = matrix;
+                // SAFETY: there are such rows.
+                let entries = unsafe { *row_ptr.get_unchecked(rows.end) - *row_ptr.get_unchecked(rows.start) };
+                if rows.len() >= SEVERAL && entries < SHORT * rows.len() {
+                    // SAFETY: the caller's.
+                    return unsafe { <$t>::short(matrix, x, rows, y) };
+                }
                 let (nnz, x) = (columns.len(), x.as_ptr());
                 let row = |i: usize| -> $sums {
                     // SAFETY: there is such a row.
@@ -56,10 +73,75 @@ macro_rules! float {
                 }
             }
         }
+        impl Short for $t {
+            #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt,fma")]
+            unsafe fn short(matrix: Rows<'_, u32, Self>, x: &[Self], rows: Range<usize>, y: &mut [Self]) {
+                let Rows { row_ptr, columns, values } = matrix;
+                let mut products = [0.0; PRODUCTS + SUMS];
+                let (mut i, mut y) = (rows.start, y);
+                while i < rows.end {
+                    // As many rows as have their products in the array; as many as it has, if they have none.
+                    let start = row_ptr[i];
+                    let next = &row_ptr[i + 1..=rows.end.min(i + PRODUCTS)];
+                    let count = next.partition_point(|&end| end - start <= PRODUCTS);
+                    if count == 0 {
+                        let (of_row, others) = std::mem::take(&mut y).split_at_mut(1);
+                        // SAFETY: the caller's, of one of the rows.
+                        unsafe { <$t>::v3(matrix, x, i..i + 1, of_row) };
+                        (i, y) = (i + 1, others);
+                        continue;
+                    }
+                    let len = row_ptr[i + count] - start;
+                    let (mut ks, mut of_ks) =
+                        (columns.as_ptr().wrapping_add(start), values.as_ptr().wrapping_add(start));
+                    let (eights, last) = products[..len].as_chunks_mut::<SUMS>();
+                    for to in eights {
+                        prefetch_at(ks.wrapping_add(AHEAD));
+                        prefetch_at(of_ks.wrapping_add(AHEAD));
+                        // SAFETY: eight more columns and values of these rows are there; columns lead into x.
+                        unsafe { $store(to, ks, of_ks, x.as_ptr()) };
+                        (ks, of_ks) = (ks.wrapping_add(SUMS), of_ks.wrapping_add(SUMS));
+                    }
+                    for (t, to) in last.iter_mut().enumerate() {
+                        // SAFETY: as above, of one.
+                        *to = unsafe { *of_ks.add(t) * *x.get_unchecked(*ks.add(t) as usize) };
+                    }
+                    let row = |i: usize| -> $sums {
+                        // SAFETY: there is such a row.
+                        let (from, end) = unsafe { (*row_ptr.get_unchecked(i), *row_ptr.get_unchecked(i + 1)) };
+                        let mut of_row = products.as_ptr().wrapping_add(from - start);
+                        let mut sums = $zero();
+                        for _ in 0..(end - from) / SUMS {
+                            // SAFETY: eight more products of the row are there.
+                            sums = unsafe { $plus(sums, of_row) };
+                            of_row = of_row.wrapping_add(SUMS);
+                        }
+                        // SAFETY: the array has eight more behind all products.
+                        unsafe { $some(sums, (end - from) % SUMS, of_row) }
+                    };
+                    let (of_rows, others) = std::mem::take(&mut y).split_at_mut(count);
+                    let (pairs, last) = of_rows.as_chunks_mut::<2>();
+                    for (t, y) in pairs.iter_mut().enumerate() {
+                        *y = $two(row(i + 2 * t), row(i + 2 * t + 1));
+                    }
+                    for y in last {
+                        [*y, _] = $two(row(i + count - 1), $zero());
+                    }
+                    (i, y) = (i + count, others);
+                }
+            }
+        }
     };
 }
-float!(f64: Doubles zero_f64 full_f64 rest_f64 two_f64);
-float!(f32: __m256 _mm256_setzero_ps full_f32 rest_f32 two_f32);
+float!(f64: Doubles zero_f64 full_f64 rest_f64 two_f64; store_f64 plus_f64 some_f64);
+float!(f32: __m256 _mm256_setzero_ps full_f32 rest_f32 two_f32; store_f32 plus_f32 some_f32);
+
+/// Rows of few entries in the mean.
+trait Short: Sized {
+    /// # Safety
+    /// As for [`V3::v3`].
+    unsafe fn short(matrix: Rows<'_, u32, Self>, x: &[Self], rows: Range<usize>, y: &mut [Self]);
+}
 
 /// Sums 0 to 3 and 4 to 7.
 type Doubles = [__m256d; 2];
@@ -128,6 +210,44 @@ unsafe fn rest_f64([low, high]: Doubles, left: usize, ks: *const u32, values: *c
     }
 }
 
+/// # Safety
+/// As for [`full_f64`].
+#[inline]
+#[target_feature(enable = "avx2")]
+unsafe fn store_f64(to: &mut [f64; SUMS], ks: *const u32, values: *const f64, x: *const f64) {
+    let to = to.as_mut_ptr();
+    // SAFETY: the caller's; there is room for eight.
+    unsafe {
+        _mm256_storeu_pd(to, products_f64(ks, values, x));
+        _mm256_storeu_pd(to.add(4), products_f64(ks.add(4), values.add(4), x));
+    }
+}
+
+/// # Safety
+/// `products` be valid for eight.
+#[inline]
+#[target_feature(enable = "avx2")]
+unsafe fn plus_f64([low, high]: Doubles, products: *const f64) -> Doubles {
+    // SAFETY: the caller's.
+    unsafe { [_mm256_add_pd(low, _mm256_loadu_pd(products)), _mm256_add_pd(high, _mm256_loadu_pd(products.add(4)))] }
+}
+
+/// The first `left` of eight, 0 to 7: other sums get 0, which leaves them as they are, for none is −0.
+/// # Safety
+/// As for [`plus_f64`].
+#[inline]
+#[target_feature(enable = "avx2")]
+unsafe fn some_f64([low, high]: Doubles, left: usize, products: *const f64) -> Doubles {
+    // SAFETY: eight values from there on are masks; the rest is the caller's.
+    unsafe {
+        let masks = _mm256_loadu_si256(MASKS.as_ptr().add(8 - left).cast());
+        let first = _mm256_cvtepi32_epi64(_mm256_castsi256_si128(masks));
+        let second = _mm256_cvtepi32_epi64(_mm256_extracti128_si256::<1>(masks));
+        let some = |masks, from| _mm256_and_pd(_mm256_castsi256_pd(masks), _mm256_loadu_pd(from));
+        [_mm256_add_pd(low, some(first, products)), _mm256_add_pd(high, some(second, products.add(4)))]
+    }
+}
+
 /// The sums of two rows.
 #[inline]
 #[target_feature(enable = "avx2")]
@@ -176,6 +296,37 @@ unsafe fn rest_f32(sums: __m256, left: usize, ks: *const u32, values: *const f32
         let mask = _mm256_loadu_si256(MASKS.as_ptr().add(8 - left).cast());
         let added = _mm256_add_ps(sums, products_f32(ks, values, x));
         _mm256_blendv_ps(sums, added, _mm256_castsi256_ps(mask))
+    }
+}
+
+/// # Safety
+/// As for [`products_f32`].
+#[inline]
+#[target_feature(enable = "avx2")]
+unsafe fn store_f32(to: &mut [f32; SUMS], ks: *const u32, values: *const f32, x: *const f32) {
+    // SAFETY: the caller's; there is room for eight.
+    unsafe { _mm256_storeu_ps(to.as_mut_ptr(), products_f32(ks, values, x)) }
+}
+
+/// # Safety
+/// `products` be valid for eight.
+#[inline]
+#[target_feature(enable = "avx2")]
+unsafe fn plus_f32(sums: __m256, products: *const f32) -> __m256 {
+    // SAFETY: the caller's.
+    unsafe { _mm256_add_ps(sums, _mm256_loadu_ps(products)) }
+}
+
+/// As [`some_f64`].
+/// # Safety
+/// As for [`plus_f32`].
+#[inline]
+#[target_feature(enable = "avx2")]
+unsafe fn some_f32(sums: __m256, left: usize, products: *const f32) -> __m256 {
+    // SAFETY: eight values from there on are masks; the rest is the caller's.
+    unsafe {
+        let masks = _mm256_castsi256_ps(_mm256_loadu_si256(MASKS.as_ptr().add(8 - left).cast()));
+        _mm256_add_ps(sums, _mm256_and_ps(masks, _mm256_loadu_ps(products)))
     }
 }
 
