@@ -3,7 +3,7 @@
 use std::ffi::{c_char, c_void};
 use std::sync::Arc;
 
-use sparring::algebra::{Array, PlusTimes, Slice, Type};
+use sparring::algebra::{Array, Slice, Type};
 use sparring::contract::{AnyView, Einsum, EinsumPlan, Layout, View, ViewMut, ranks};
 use sparring::par::filled;
 use sparring::runtime::{EinsumUpdate, Semiring};
@@ -102,15 +102,9 @@ unsafe fn run_fused(of: &SparringEinsumPlan, cpu: &Cpu, call: &Call<'_>) -> Fall
     }
     // SAFETY: the caller's promise; no operand has a part of it, as was just compared, and α and β have been read.
     let data = unsafe { inout(call.result.cast::<T>(), result_len, "result")? };
-    let mut asked = cpu.einsum(PlusTimes::<T>::new(), Einsum::new(&of.expression, &views)?).plan(&of.plan);
-    if let Some(alpha) = alpha {
-        asked = asked.alpha(alpha);
-    }
-    if let Some(beta) = beta {
-        asked = asked.beta(beta);
-    }
     let out = ViewMut::new(data, of.plan.result().clone());
-    asked.into(&mut out.map_err(|e| Fail::from(e).naming("result"))?)?;
+    let mut out = out.map_err(|e| Fail::from(e).naming("result"))?;
+    of.plan.run_doubles(cpu, Einsum::new(&of.expression, &views)?, [alpha, beta], &mut out)?;
     Ok(())
 }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::algebra::{Arithmetic, Value};
+use crate::algebra::{Arithmetic, PlusTimes, Value};
 use crate::contract::{
     Arrangement, Batch, Einsum, EinsumPlan, GroupMut, Layout, Old, Plan, RowMajor, Update, ViewMut, run,
 };
@@ -183,5 +183,30 @@ impl<'a, A: Arithmetic<T>, T: Value> AskedEinsum<'a, A, T> {
     /// Where the result lies: as the plan has it, or row-major.
     fn layout(&self) -> Result<Layout> {
         self.plan.map_or_else(|| self.einsum.row_major(), |plan| Ok(plan.result().clone()))
+    }
+}
+
+impl EinsumPlan {
+    /// [`AskedEinsum::into`] of doubles over + and × by this plan: for callers of this library that are compiled apart,
+    /// whose loops are those of contractions by name.
+    /// # Errors
+    /// As there.
+    #[doc(hidden)]
+    pub fn run_doubles(
+        &self,
+        cpu: &Cpu,
+        einsum: Einsum<'_, f64>,
+        [alpha, beta]: [Option<f64>; 2],
+        out: &mut ViewMut<'_, f64>,
+    ) -> Result<()> {
+        let asked = cpu.einsum(PlusTimes::new(), einsum).plan(self);
+        let asked = match alpha {
+            Some(alpha) => asked.alpha(alpha),
+            None => asked,
+        };
+        match beta {
+            Some(beta) => asked.beta(beta).into(out),
+            None => asked.into(out),
+        }
     }
 }
