@@ -1,51 +1,99 @@
 // spmm.cu: Y(i,j) = ⊕_k A(i,k) ⊗ X(k,j), A in rows, X and Y dense, row after row.
-// A group of LANES threads takes a row of A and LANES · EACH columns of X; a thread folds its columns in the order of
-// k, so the bits are those of the definition. Set in front: `Ring`, `Offset`, `LANES`, `EACH`.
+// A group of LANES threads takes a row of A and LANES · PACKS · VEC columns of X, of which a thread has PACKS times VEC
+// neighbours, that is one load; it folds its columns in the order of k. Rows of more than SPLIT entries are cut into
+// parts of so many, each folded by a group of its own; `spmm_join` folds the parts of a row in their order. So the bits
+// depend on a row's entries alone. Set in front: `Ring`, `Offset`, `SPLIT`, `LANES`, `VEC`, `PACKS`, `DEEP`.
 #include "parts.cuh"
 namespace kernels {  // a user's struct may have any name
 typedef Ring::A A;
 typedef Ring::B B;
 typedef Ring::Out Out;
 
-// Entries of A whose rows of X are under way at a time.
-constexpr u32 DEEP = sizeof(B) * EACH <= 16 ? 4 : 2;
+// Columns from one pack of a thread to its next.
+constexpr u32 STEP = LANES * VEC;
+template <class T> struct alignas(VEC == 1 ? alignof(T) : sizeof(T) * VEC) Pack { T of[VEC]; };
 
-// Grid: one group for each (row, chunk of LANES · EACH columns), chunks of a row side by side; blocks of 256.
+// Grid: one group for each (part, or row that is not cut; chunk of columns), chunks side by side; blocks of 256.
+// Groups of parts come first: they have the most to do. part_row[t], part_start[t] = the row of part t and its first
+// entry; its sums go to row t of `scratch`.
 BOUNDED_KERNEL((256), spmm_rows, const Offset* __restrict__ row_ptr, const u32* __restrict__ col_idx,
                                  const A* __restrict__ values, u64 nrows, const B* __restrict__ x, u64 columns, u64 chunks,
-                                 Out* __restrict__ y) {
+                                 u64 parts, const u64* __restrict__ part_row, const u64* __restrict__ part_start,
+                                 Out* __restrict__ scratch, Out* __restrict__ y) {
   const u64 group = ((u64)blockIdx.x * 256 + threadIdx.x) / LANES;
-  const u64 row = chunks == 1 ? group : group / chunks;
-  if (row >= nrows) return;
-  const u64 column = (group - row * chunks) * (LANES * EACH) + threadIdx.x % LANES;
-  const u64 start = row_ptr[row], entries = row_ptr[row + 1] - start;
+  const u64 line = chunks == 1 ? group : group / chunks;
+  if (line >= parts + nrows) return;
+  const u64 column = (group - line * chunks) * (STEP * PACKS) + threadIdx.x % LANES * VEC;
+  const bool is_part = line < parts;
+  const u64 row = is_part ? part_row[line] : line - parts;
+  const u64 start = is_part ? part_start[line] : (u64)row_ptr[row];
+  u64 entries = row_ptr[row + 1] - start;
+  if (entries > SPLIT) {
+    if (!is_part && parts != 0) return;
+    if (is_part) entries = SPLIT;
+  }
   const u32* inner = col_idx + start;
   const A* left = values + start;
-  Out sum[EACH];
+  Out sum[PACKS][VEC];
 #pragma unroll
-  for (u32 c = 0; c < EACH; ++c) sum[c] = Ring::zero();
+  for (u32 c = 0; c < PACKS; ++c)
+#pragma unroll
+    for (u32 v = 0; v < VEC; ++v) sum[c][v] = Ring::zero();
   for (u64 p = 0; p < entries; p += DEEP) {
     u32 k[DEEP];
     A a[DEEP];
-    B b[DEEP][EACH];
+    Pack<B> b[DEEP][PACKS];
 #pragma unroll
     for (u32 u = 0; u < DEEP; ++u)
       if (p + u < entries) k[u] = inner[p + u], a[u] = left[p + u];
 #pragma unroll
     for (u32 u = 0; u < DEEP; ++u)
 #pragma unroll
-      for (u32 c = 0; c < EACH; ++c)
-        if (p + u < entries && column + c * LANES < columns) b[u][c] = x[k[u] * columns + column + c * LANES];
+      for (u32 c = 0; c < PACKS; ++c)
+        if (p + u < entries && column + c * STEP < columns)
+          b[u][c] = *(const Pack<B>*)(x + (k[u] * columns + column + c * STEP));
 #pragma unroll
     for (u32 u = 0; u < DEEP; ++u)
 #pragma unroll
-      for (u32 c = 0; c < EACH; ++c)
-        if (p + u < entries && column + c * LANES < columns)
-          sum[c] = Ring::add(sum[c], Ring::mul(a[u], b[u][c], row, k[u], column + c * LANES));
-  }
+      for (u32 c = 0; c < PACKS; ++c)
+        if (p + u < entries && column + c * STEP < columns)
 #pragma unroll
-  for (u32 c = 0; c < EACH; ++c)
-    if (column + c * LANES < columns) y[row * columns + column + c * LANES] = sum[c];
+          for (u32 v = 0; v < VEC; ++v)
+            sum[c][v] = Ring::add(sum[c][v], Ring::mul(a[u], b[u][c].of[v], row, k[u], column + c * STEP + v));
+  }
+  Out* to = is_part ? scratch + line * columns : y + row * columns;
+#pragma unroll
+  for (u32 c = 0; c < PACKS; ++c)
+    if (column + c * STEP < columns) {
+      Pack<Out> out;
+#pragma unroll
+      for (u32 v = 0; v < VEC; ++v) out.of[v] = sum[c][v];
+      *(Pack<Out>*)(to + column + c * STEP) = out;
+    }
+}
+
+// Long row r is row long_row[r], whose parts are rows long_first[r], … of `scratch`.
+// Grid: one thread for each long row and column, columns of a row side by side.
+BOUNDED_KERNEL((256), spmm_join, const Offset* __restrict__ row_ptr, u64 rows, const u64* __restrict__ long_row,
+                                 const u64* __restrict__ long_first, const Out* __restrict__ scratch, u64 columns,
+                                 Out* __restrict__ y) {
+  constexpr u32 AHEAD = sizeof(Out) <= 8 ? 8 : 2;
+  const u64 at = (u64)blockIdx.x * 256 + threadIdx.x;
+  if (at >= rows * columns) return;
+  const u64 r = at / columns, column = at - r * columns, row = long_row[r];
+  const u64 parts = (row_ptr[row + 1] - row_ptr[row] + (SPLIT - 1)) / SPLIT;
+  const Out* from = scratch + (long_first[r] * columns + column);
+  Out sum = from[0];
+  for (u64 t = 1; t < parts; t += AHEAD) {
+    Out next[AHEAD];
+#pragma unroll
+    for (u32 u = 0; u < AHEAD; ++u)
+      if (t + u < parts) next[u] = from[(t + u) * columns];
+#pragma unroll
+    for (u32 u = 0; u < AHEAD; ++u)
+      if (t + u < parts) sum = Ring::add(sum, next[u]);
+  }
+  y[row * columns + column] = sum;
 }
 
 }  // namespace kernels

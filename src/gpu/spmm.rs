@@ -1,40 +1,101 @@
 //! Y = A ⊕.⊗ X with dense X and Y: see `cuda/spmm.cu`.
 
+use std::sync::Arc;
+
 use super::Cuda;
-use super::buffer::RawBuffer;
+use super::buffer::{Buffer, RawBuffer};
 use super::csr::{DeviceCsr, RawCsr};
 use super::front::{Front, Setting};
 use super::jit::{Source, Unit, source};
 use super::launch::{Shape, args};
+use super::pattern::DevicePattern;
 use super::vector::DeviceDense;
 use crate::algebra::{Lhs, Out, PlusTimes, Printed, Rhs, Semiring, printed_ring};
 use crate::{Error, Result};
 
 const SOURCE: Source = source!("spmm.cu");
+const PLAN: Source = source!("spmm_plan.cu");
+/// Entries of a part of a row. Half as many are faster below 32 columns, twice as many above 128.
+const SPLIT: usize = 256;
 
-/// Threads of a row, and columns of each of them, for `columns` columns of `bytes` bytes each.
-fn shape_of_groups(columns: usize, bytes: usize) -> (usize, usize) {
-    let lanes = columns.clamp(1, 32).next_power_of_two();
-    // More columns for a thread reuse the entry of A that it holds; large values would not fit its registers.
-    let each = match columns.div_ceil(32) {
-        _ if bytes > 8 => 1,
-        0 | 1 => 1,
-        2 => 2,
-        _ => 4,
-    };
-    (lanes, each)
+/// How columns are spread over threads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Groups {
+    /// Threads of a row.
+    lanes: usize,
+    /// Neighbouring columns of a thread, which are one load.
+    vec: usize,
+    /// Such loads of a thread for each entry.
+    packs: usize,
+    /// Entries whose rows of X are under way at a time.
+    deep: usize,
 }
 
-fn settings(offset: &'static str, (lanes, each): (usize, usize)) -> [Setting; 3] {
-    [Setting::Type("Offset", offset), Setting::Constant("LANES", lanes as u32), Setting::Constant("EACH", each as u32)]
+impl Groups {
+    /// For `columns` columns of values of X and of Y of so many bytes.
+    ///
+    /// Loads are as wide as the columns allow, 16 bytes at most, but so that eight threads share a row, and beyond 64
+    /// columns of 8 bytes single ones in fours. `deep` holds 32 to 64 bytes for each thread: more are slower, since
+    /// fewer threads fit. Best of all on eight matrices, 4 to 256 columns of f32 and f64, on an H200.
+    fn of(columns: usize, sizes: [usize; 2]) -> Self {
+        let bytes = sizes[0].max(sizes[1]);
+        let fits = |vec: usize| vec * bytes <= 16 && columns.is_multiple_of(vec);
+        let vec = match columns {
+            _ if !sizes.iter().all(|size| size.is_power_of_two()) || bytes == 8 && columns > 64 => 1,
+            32.. if fits(4) => 4,
+            8.. if fits(2) => 2,
+            _ => 1,
+        };
+        let lanes = columns.div_ceil(vec).clamp(1, 32).next_power_of_two();
+        // More columns of a thread reuse the entry of A that it holds; large values would not fit its registers.
+        let most = (32 / (vec * bytes).max(1)).clamp(1, 4);
+        let packs = columns.div_ceil(lanes * vec).clamp(1, most).next_power_of_two().min(most);
+        let deep = match (vec * packs * bytes, bytes) {
+            (..=8, _) if vec * packs == 1 => 8,
+            (..=8, _) => 4,
+            (..=16, ..=4) if lanes >= 16 => 3,
+            (..=16, _) => 4,
+            (..=32, ..=4) => 3,
+            _ => 2,
+        };
+        Self { lanes, vec, packs, deep }
+    }
+}
+
+fn settings(offset: &'static str, groups: Groups) -> [Setting; 6] {
+    let Groups { lanes, vec, packs, deep } = groups;
+    [
+        Setting::Type("Offset", offset),
+        Setting::Constant("SPLIT", SPLIT as u32),
+        Setting::Constant("LANES", lanes as u32),
+        Setting::Constant("VEC", vec as u32),
+        Setting::Constant("PACKS", packs as u32),
+        Setting::Constant("DEEP", deep as u32),
+    ]
+}
+
+fn plan_settings(offset: &'static str) -> [Setting; 2] {
+    [Setting::Type("Offset", offset), Setting::Constant("SPLIT", SPLIT as u32)]
+}
+
+/// The parts of the rows of more than [`SPLIT`] entries, as `cuda/spmm.cu` has them.
+struct LongRows {
+    parts: usize,
+    rows: usize,
+    part_row: Buffer<u64>,
+    part_start: Buffer<u64>,
+    long_row: Buffer<u64>,
+    long_first: Buffer<u64>,
 }
 
 impl Cuda {
     /// `Y(i,j) = ⊕_k A(i,k) ⊗ X(k,j)` over the stored entries of row i, from the identity of ⊕, in the order in which
-    /// they are stored: the bits are those of that fold.
+    /// they are stored. A row of more than 256 entries is cut into parts of 256, each folded so, which are then joined
+    /// in their order; one column is folded as by `mxv`. For ⊕ on floats that is another rounding than the CPU's; the
+    /// bits are the same in every run and depend on a row's entries alone.
     ///
-    /// Shapes: `a` m×k, `x` k×n, result m×n. A positional ⊗ sees (i, k, j). Cost: O(n · (nnz + m)) time; rows are not
-    /// split, so one row of A takes the time of its entries one after the other.
+    /// Shapes: `a` m×k, `x` k×n, result m×n. A positional ⊗ sees (i, k, j). Cost: O(n · (nnz + m)) time; the sums of
+    /// all parts in memory, n values for each, and 32 bytes a part kept with A's pattern.
     /// # Errors
     /// [`Error::Shape`]; [`Error::IndexOverflow`] if m·n is no size; [`Error::Compile`], [`Error::NoCompiler`],
     /// [`Error::DeviceMemory`], [`Error::Device`].
@@ -89,18 +150,62 @@ impl Cuda {
         if columns == 0 || p.nrows == 0 {
             return Ok(());
         }
-        let groups = shape_of_groups(columns, ring.b.size().max(ring.out.size()));
-        let (lanes, each) = groups;
-        let chunks = columns.div_ceil(lanes * each);
-        let work = p.nrows.checked_mul(chunks).ok_or(Error::IndexOverflow {
-            what: "groups of a kernel",
-            needed: p.nrows as u128 * chunks as u128,
+        if columns == 1 {
+            return self.mxv_over(None, ring, a, x, None, y);
+        }
+        let groups = Groups::of(columns, [ring.b.size(), ring.out.size()]);
+        let long = (self.mxv_choice(p)?.0.longest_row > SPLIT).then(|| self.long_rows(p)).transpose()?;
+        let parts = long.as_ref().map_or(0, |long| long.parts);
+        let chunks = columns.div_ceil(groups.lanes * groups.vec * groups.packs);
+        let too_many = |needed: u128| Error::IndexOverflow {
+            what: "values and groups of a kernel",
+            needed,
             max: usize::MAX as u128,
-        })?;
+        };
+        let lines = p.nrows as u128 + parts as u128;
+        let needed = lines * columns as u128;
+        let work = usize::try_from(lines * chunks as u128).map_err(|_| too_many(needed))?;
+        let sums = parts.checked_mul(columns).ok_or_else(|| too_many(needed))?;
+        let scratch = self.alloc_raw(ring.out, sums, "the parts of long rows of mxd")?;
         let program = self.program_of(SOURCE, Front::new(&ring.text, &settings(p.row_ptr.cuda(), groups)))?;
+        let (part_row, part_start) = long.as_deref().map(|long| (&long.part_row, &long.part_start)).unzip();
         let (nrows, columns, chunks) = (p.nrows as u64, columns as u64, chunks as u64);
-        let arguments = args![&p.row_ptr, &p.col_idx, &a.values, nrows, x, columns, chunks, y];
-        program.kernel("spmm_rows")?.launch(Shape::blocks(work.div_ceil(256 / lanes), 256, 0)?, arguments)
+        let arguments = args![
+            &p.row_ptr,
+            &p.col_idx,
+            &a.values,
+            nrows,
+            x,
+            columns,
+            chunks,
+            parts as u64,
+            part_row.map(|part_row| &**part_row),
+            part_start.map(|part_start| &**part_start),
+            &scratch,
+            y
+        ];
+        let blocks = work.div_ceil(256 / groups.lanes);
+        program.kernel("spmm_rows")?.launch(Shape::blocks(blocks, 256, 0)?, arguments)?;
+        let Some(long) = long else { return Ok(()) };
+        let arguments = args![&p.row_ptr, long.rows as u64, &long.long_row, &long.long_first, &scratch, columns, y];
+        program.kernel("spmm_join")?.launch(Shape::for_each(long.rows * columns as usize, 256)?, arguments)
+    }
+    /// The parts of the pattern's long rows.
+    fn long_rows(&self, p: &DevicePattern) -> Result<Arc<LongRows>> {
+        p.facts.get_or_make(|| {
+            // A long row has more than SPLIT entries, and a part that is not full once.
+            let rows = p.nnz / SPLIT;
+            let alloc = |len| self.alloc::<u64>(len, "parts of long rows");
+            let (part_row, part_start) = (alloc(2 * rows)?, alloc(2 * rows)?);
+            let (long_row, long_first) = (alloc(rows)?, alloc(rows)?);
+            let totals = self.zeroed::<u64>(2, "the number of long rows")?;
+            let program = self.program_of(PLAN, Front::new("", &plan_settings(p.row_ptr.cuda())))?;
+            let nrows = p.nrows as u64;
+            let arguments = args![&p.row_ptr, nrows, &totals, &part_row, &part_start, &long_row, &long_first];
+            program.kernel("spmm_parts")?.launch(Shape::for_each(p.nrows, 256)?, arguments)?;
+            let (parts, rows) = (self.get_at(&totals, 0)? as usize, self.get_at(&totals, 1)? as usize);
+            Ok(LongRows { parts, rows, part_row, part_start, long_row, long_first })
+        })
     }
 }
 
@@ -109,10 +214,17 @@ pub(crate) fn programs() -> Vec<Unit> {
     let ring = printed_ring(PlusTimes::<f64>::default());
     let unit = |columns, offset| Unit {
         source: SOURCE,
-        prefix: Front::new(&ring.text, &settings(offset, shape_of_groups(columns, 8))).text(),
+        prefix: Front::new(&ring.text, &settings(offset, Groups::of(columns, [8; 2]))).text(),
         hot: &["spmm_rows"],
     };
-    vec![unit(1, "unsigned int"), unit(16, "unsigned int"), unit(64, "unsigned int"), unit(200, "unsigned long long")]
+    let plan = |offset| Unit { source: PLAN, prefix: Front::new("", &plan_settings(offset)).text(), hot: &[] };
+    vec![
+        plan("unsigned int"),
+        unit(2, "unsigned int"),
+        unit(16, "unsigned int"),
+        unit(64, "unsigned int"),
+        unit(200, "unsigned long long"),
+    ]
 }
 
 #[cfg(test)]
@@ -121,11 +233,23 @@ mod tests {
 
     #[test]
     fn groups_cover_the_columns() {
-        let cases =
-            [(1, (1, 1)), (3, (4, 1)), (32, (32, 1)), (33, (32, 2)), (64, (32, 2)), (65, (32, 4)), (999, (32, 4))];
-        for (columns, groups) in cases {
-            assert_eq!(shape_of_groups(columns, 8), groups, "{columns}");
+        let of = |columns, bytes| {
+            let Groups { lanes, vec, packs, deep } = Groups::of(columns, [bytes; 2]);
+            [lanes, vec, packs, deep]
+        };
+        let singles =
+            [(2, [2, 1, 1, 8]), (4, [4, 1, 1, 8]), (8, [4, 2, 1, 4]), (32, [8, 4, 1, 4]), (64, [16, 4, 1, 3])];
+        for (columns, groups) in singles.into_iter().chain([(100, [32, 4, 1, 3]), (256, [32, 4, 2, 3])]) {
+            assert_eq!(of(columns, 4), groups, "{columns} of f32");
         }
-        assert_eq!(shape_of_groups(999, 16), (32, 1));
+        let doubles = [(4, [4, 1, 1, 8]), (8, [4, 2, 1, 4]), (32, [16, 2, 1, 4]), (64, [32, 2, 1, 4])];
+        for (columns, groups) in doubles.into_iter().chain([(100, [32, 1, 4, 2]), (256, [32, 1, 4, 2])]) {
+            assert_eq!(of(columns, 8), groups, "{columns} of f64");
+        }
+        assert_eq!([of(999, 4), of(999, 16), of(999, 24)], [[32, 1, 4, 3], [32, 1, 2, 2], [32, 1, 1, 2]]);
+        for (columns, bytes) in (1..300).flat_map(|columns| [1, 2, 4, 8, 12, 16, 40].map(|bytes| (columns, bytes))) {
+            let Groups { lanes, vec, packs, .. } = Groups::of(columns, [bytes, 4]);
+            assert!(columns % vec == 0 && lanes <= 32 && vec * packs <= 8 && (vec == 1 || vec * bytes <= 16));
+        }
     }
 }

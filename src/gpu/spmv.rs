@@ -65,13 +65,26 @@ impl Cuda {
         x.check("the vector of mxv", ring.b)?;
         y.check("the result of mxv", ring.out)?;
         alone(y, "y")?;
+        self.mxv_over(kind, ring, a, x, mask, y)
+    }
+    /// [`mxv_raw`](Self::mxv_raw) of arrays that have been checked.
+    pub(super) fn mxv_over(
+        &self,
+        kind: Option<SpmvKind>,
+        ring: &Printed,
+        a: &RawCsr,
+        x: &RawBuffer,
+        mask: RawMask<'_>,
+        y: &RawBuffer,
+    ) -> Result<()> {
+        let p = &*a.pattern;
         let kind = match kind {
             Some(kind) => kind,
             None => self.mxv_choice(p)?.1,
         };
         let program = self.program_of(SOURCE, Front::new(&ring.text, &settings(p.row_ptr.cuda(), kind)))?;
         let (nrows, complement) = (p.nrows as u64, u32::from(mask.is_some_and(|(_, c)| c)));
-        let (mask, y) = (mask.map(|(m, _)| m), &**y);
+        let mask = mask.map(|(m, _)| m);
         if let SpmvKind::Rows { .. } = kind {
             // 256 threads of a block hold 256 / lanes rows.
             let shape = Shape::blocks(p.nrows.div_ceil(256 / kind.lanes() as usize), 256, 0)?;
