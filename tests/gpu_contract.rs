@@ -82,6 +82,18 @@ struct Case<'a, T> {
 /// The contraction on both machines; what the GPU says of it.
 #[track_caller]
 fn compare<T: Sample, A: Arithmetic<T> + Debug>(cuda: &Cuda, ring: A, case: &Case<'_, T>, random: &mut Rng) -> String {
+    compare_by(cuda, ring, case, random, false)
+}
+
+/// The same, where cuBLAS may compute, if values do not round.
+#[track_caller]
+fn compare_by<T: Sample, A: Arithmetic<T> + Debug>(
+    cuda: &Cuda,
+    ring: A,
+    case: &Case<'_, T>,
+    random: &mut Rng,
+    library: bool,
+) -> String {
     let Case { text, operands, out, alpha, update } = *case;
     let mut start: Vec<T> = array(random, out);
     if matches!(update, Update::Assign) || matches!(update, Update::Beta(beta) if beta == A::ZERO) {
@@ -92,6 +104,9 @@ fn compare<T: Sample, A: Arithmetic<T> + Debug>(cuda: &Cuda, ring: A, case: &Cas
     let mut asked = cpu.einsum(ring, Einsum::new(text, operands).expect("an expression"));
     let there: Vec<DeviceBatch<T>> = operands.iter().map(|x| cuda.upload_batch(x).expect("a batch")).collect();
     let mut asked_there = cuda.einsum(ring, Einsum::new(text, &there).expect("an expression"));
+    if !library {
+        asked_there = asked_there.same_bits();
+    }
     assert_eq!(asked.path().expect("a path"), asked_there.path().expect("a path"), "{text}");
     if let Some(alpha) = alpha {
         (asked, asked_there) = (asked.alpha(alpha), asked_there.alpha(alpha));
@@ -533,6 +548,70 @@ fn long_folds() {
     all::<f32, _>(MaxPlus::new(), |x| (x % 1000) as f32);
     all::<i64, _>(PlusTimes::new(), |x| (x as i64) << 40);
     all::<bool, _>(LorLand::new(), |x| x % 1000 == 0);
+}
+
+/// Large products of numbers, however they lie, by cuBLAS: sums of small whole numbers, which do not round.
+#[test]
+#[ignore = "needs a GPU"]
+fn large_products_are_those_of_cublas() {
+    fn all<T: Sample, A: Arithmetic<T> + Debug>(ring: A, value: fn(usize) -> T) {
+        let (cuda, mut random) = (cuda(), Rng(23));
+        let permuted = |random: &mut Rng, extents: &[usize]| {
+            // Dense, its indices in any order.
+            let mut order: Vec<usize> = (0..extents.len()).collect();
+            for k in (1..order.len()).rev() {
+                order.swap(k, random.below(k + 1));
+            }
+            let (mut strides, mut stride) = (vec![0; extents.len()], 1);
+            for &k in &order {
+                strides[k] = stride;
+                stride *= extents[k] as isize;
+            }
+            Layout::new(extents, &strides, random.below(5)).expect("a layout")
+        };
+        let (mut by_library, mut cases) = (0, 0);
+        for (text, extents) in [
+            ("ij,jk->ik", vec![130, 200, 70]),
+            ("ij,kj->ik", vec![8, 3000, 90]),
+            ("ij,kj->ki", vec![257, 129, 65]),
+            ("bij,bjk->bik", vec![7, 64, 50, 100]),
+            ("abcd,abed->abce", vec![2, 5, 64, 96, 70]),
+            ("abcd,abce->de", vec![10, 20, 6, 50, 60]),
+            ("ij,jk,kl->il", vec![100, 90, 120, 80]),
+        ] {
+            let mut named: Vec<char> = vec![];
+            for c in text.split("->").next().unwrap_or("").chars().filter(char::is_ascii_alphabetic) {
+                if !named.contains(&c) {
+                    named.push(c);
+                }
+            }
+            let extent = |c: char| extents[named.iter().position(|n| *n == c).expect("a letter")];
+            let (terms, result) = text.split_once("->").expect("an arrow");
+            for (round, update) in
+                [Update::Assign, Update::Add, Update::Beta(value(3)), Update::Assign].iter().enumerate()
+            {
+                let of = |random: &mut Rng, t: &str| {
+                    let extents: Vec<usize> = t.chars().map(extent).collect();
+                    if round == 0 { Layout::row_major(&extents).expect("a layout") } else { permuted(random, &extents) }
+                };
+                let layouts: Vec<Layout> = terms.split(',').map(|t| of(&mut random, t)).collect();
+                let arrays: Vec<Vec<T>> =
+                    layouts.iter().map(|l| layouts::array(l, || value(random.below(1 << 20)))).collect();
+                let views: Vec<View<'_, T>> =
+                    layouts.iter().zip(&arrays).map(|(l, a)| View::new(a, l.clone()).expect("a view")).collect();
+                let (out, alpha) = (of(&mut random, result), (round % 2 == 1).then(|| value(4)));
+                let case = Case { text, operands: &views, out: &out, alpha, update: *update };
+                let said = compare_by(&cuda, ring, &case, &mut random, true);
+                by_library += usize::from(said.contains("cuBLAS"));
+                cases += 1;
+                assert!(round > 0 || said.contains("cuBLAS"), "{text}: {said}");
+            }
+        }
+        println!("{by_library} of {cases} by cuBLAS");
+        assert!(by_library > cases / 2, "{by_library} of {cases}");
+    }
+    all::<f64, _>(PlusTimes::new(), |x| (x % 5) as f64 - 2.0);
+    all::<f32, _>(PlusTimes::new(), |x| (x % 5) as f32 - 2.0);
 }
 
 /// Sums of many f32 err by less than 2 units of the last place.

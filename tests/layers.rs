@@ -235,6 +235,7 @@ fn unsafe_lives_where_proofs_are_collected() {
         "pattern/unchecked.rs",
         "gpu/launch.rs",
         "gpu/driver",
+        "gpu/cublas.rs",
         "gpu/nvrtc.rs",
         "gpu/staging.rs",
     ];

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::cache::Cache;
+use super::cublas::Cublas;
 use super::driver::{Device, Event, Limits, count};
 use super::front::Front;
 use super::jit::{Programs, Source};
@@ -22,6 +23,7 @@ pub struct Cuda {
     twins: Arc<Twins>,
     worked: Arc<worked::Programs>,
     tunes: Tuning,
+    cublas: Arc<Cublas>,
 }
 
 impl std::fmt::Debug for Cuda {
@@ -41,6 +43,7 @@ impl Cuda {
             twins: Arc::default(),
             worked: Arc::default(),
             tunes: Tuning::default(),
+            cublas: Arc::default(),
         })
     }
     /// Devices that the driver has; 0 where there is no driver.
@@ -129,6 +132,9 @@ impl Cuda {
     /// Programs worked out before.
     pub(super) fn worked(&self) -> &worked::Programs {
         &self.worked
+    }
+    pub(super) fn cublas(&self) -> &Cublas {
+        &self.cublas
     }
     pub(super) fn twins(&self) -> &Twins {
         &self.twins

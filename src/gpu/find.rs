@@ -1,10 +1,12 @@
-//! Where NVRTC may lie, in the order in which it is looked for.
+//! Where NVRTC and cuBLAS may lie, in the order in which they are looked for.
 //!
 //! 1. `SPARRING_NVRTC`, a file or a folder: where it is set, it alone counts.
 //! 2. The system's loader: its cache, `LD_LIBRARY_PATH`.
 //! 3. CUDA toolkits: `CUDA_HOME`, `CUDA_PATH`, `/usr/local/cuda`.
 //! 4. Python's packages `nvidia-cuda-nvrtc` and `nvidia-cuda-nvrtc-cu12`: in `VIRTUAL_ENV`, in `CONDA_PREFIX`, beside
 //!    the `python3` of the `PATH`, in `~/.local`, in `/usr/local/lib` and `/usr/lib`. Python itself is not started.
+//!
+//! cuBLAS likewise: `SPARRING_CUBLAS`, `nvidia-cublas` and `nvidia-cublas-cu12`.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -62,6 +64,24 @@ impl Search {
             }
         }
         search
+    }
+
+    /// Files of cuBLAS to try, bare names for the loader among them.
+    pub(super) fn cublas(variable: impl Fn(&str) -> Option<OsString>) -> Vec<PathBuf> {
+        const NAMES: [&str; 2] = ["libcublas.so.13", "libcublas.so.12"];
+        let variable = |name: &str| variable(name).filter(|x| !x.is_empty()).map(PathBuf::from);
+        let in_folder = |folder: PathBuf| NAMES.map(|name| folder.join(name)).into_iter().filter(|file| file.is_file());
+        if let Some(named) = variable("SPARRING_CUBLAS") {
+            return if named.is_dir() { in_folder(named).collect() } else { vec![named] };
+        }
+        let mut found: Vec<PathBuf> = NAMES.iter().chain(&["libcublas.so"]).map(PathBuf::from).collect();
+        let toolkits = ["CUDA_HOME", "CUDA_PATH"].iter().filter_map(|v| variable(v));
+        found.extend(toolkits.chain(["/usr/local/cuda".into()]).flat_map(|toolkit| in_folder(toolkit.join("lib64"))));
+        found.extend(variable("CONDA_PREFIX").into_iter().flat_map(|conda| in_folder(conda.join("lib"))));
+        let folders = ["nvidia/cu13/lib", "nvidia/cublas/lib"];
+        let sites = site_packages(&variable);
+        found.extend(sites.iter().flat_map(|site| folders.map(|f| site.join(f))).flat_map(in_folder));
+        found
     }
 
     fn folder(&mut self, folder: PathBuf) {
@@ -133,6 +153,22 @@ mod tests {
     }
     fn search(variables: &[(&str, &Path)]) -> Search {
         Search::new(|name| variables.iter().find(|(n, _)| *n == name).map(|(_, p)| p.as_os_str().to_owned()))
+    }
+
+    #[test]
+    fn cublas_is_looked_for_by_the_loader_and_in_packages() {
+        let home = std::env::temp_dir().join(format!("sparring-find-cublas-{}", std::process::id()));
+        let file = home.join("lib/python3.11/site-packages/nvidia/cublas/lib/libcublas.so.12");
+        touch(&file);
+        let named =
+            |name: &'static str, value: PathBuf| move |v: &str| (v == name).then(|| value.clone().into_os_string());
+        let found = Search::cublas(named("VIRTUAL_ENV", home.clone()));
+        assert_eq!(found[0], Path::new("libcublas.so.13"));
+        assert!(found.contains(&file), "{found:?}");
+        let folder = file.parent().expect("a folder").to_path_buf();
+        assert_eq!(Search::cublas(named("SPARRING_CUBLAS", folder)), [file]);
+        assert_eq!(Search::cublas(named("SPARRING_CUBLAS", "/nowhere/x.so".into())), [PathBuf::from("/nowhere/x.so")]);
+        std::fs::remove_dir_all(home).expect("it is ours");
     }
 
     #[test]

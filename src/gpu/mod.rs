@@ -94,6 +94,7 @@ mod cache;
 mod contract;
 mod cp;
 mod csr;
+mod cublas;
 mod cuda;
 mod distance;
 mod driver;

@@ -54,4 +54,6 @@ pub(super) struct Contraction<'a> {
     pub(super) ring: &'a Printed,
     pub(super) operands: &'a [&'a RawBuffer],
     pub(super) how: How<'a>,
+    /// Whether cuBLAS may have large products.
+    pub(super) library: bool,
 }

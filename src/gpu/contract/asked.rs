@@ -21,7 +21,13 @@ use crate::par::note;
 
 impl Cuda {
     /// `C(r…) = ⊕ x₁(…) ⊗ x₂(…) ⊗ …` of tensors on this device: the expression, the order of pairs and the order of
-    /// every fold are those of [`Cpu::einsum`](crate::Cpu::einsum), and so are the bits.
+    /// every fold are those of [`Cpu::einsum`](crate::Cpu::einsum), and so are the bits, unless cuBLAS computes.
+    ///
+    /// Products of large matrices of f32 or f64 over + and ×, one or a batch of them (rows, columns and terms at least 8,
+    /// one of them at least 48, 2²⁰ multiplications in all), go to cuBLAS where that is found: by the system's loader, in
+    /// a CUDA toolkit, among Python's packages, or by `SPARRING_CUBLAS`. It rounds in an order of its own, f32 in full
+    /// precision, and keeps some 32 MiB of the device's memory beside a budget. [`same_bits`](DeviceEinsum::same_bits)
+    /// does without it, and so does a machine where it is not found.
     ///
     /// Each pair is a kernel. Where it is a batch of small matrices, whose members have no gaps, in any order of their
     /// indices, it is compiled for their sizes: A, B and C are read once and C is written once, at the speed of memory
@@ -46,7 +52,7 @@ impl Cuda {
         ring: A,
         einsum: Einsum<'a, T, DeviceBatch<T>>,
     ) -> DeviceEinsum<'a, A, T> {
-        DeviceEinsum { cuda: self, ring, einsum, update: Update::PLAIN, tiling: None }
+        DeviceEinsum { cuda: self, ring, einsum, update: Update::PLAIN, tiling: None, library: true }
     }
 }
 
@@ -59,6 +65,7 @@ pub struct DeviceEinsum<'a, A, T> {
     einsum: Einsum<'a, T, DeviceBatch<T>>,
     update: Update<T>,
     tiling: Option<Tiling>,
+    library: bool,
 }
 
 impl<A: Arithmetic<T>, T: Value> DeviceEinsum<'_, A, T> {
@@ -76,6 +83,11 @@ impl<A: Arithmetic<T>, T: Value> DeviceEinsum<'_, A, T> {
     /// [`into`](Self::into) makes C = C ⊕ the contraction.
     pub fn accumulate(mut self) -> Self {
         self.update.old = Old::Kept;
+        self
+    }
+    /// By kernels that fold in the order of the processor, with its bits, where cuBLAS would be faster.
+    pub fn same_bits(mut self) -> Self {
+        self.library = false;
         self
     }
     /// Pairs of operands in the order in which they are contracted, as on the processor.
@@ -104,7 +116,7 @@ impl<A: Arithmetic<T>, T: Value> DeviceEinsum<'_, A, T> {
         if let Some(words) = action.and_then(|action| Some(Tiled::explain(&action, &*case.chosen(&action)?))) {
             return Ok(words);
         }
-        Ok(explain(case, &Steps::new(&self.einsum, layout)?))
+        Ok(explain(case, &Steps::new(&self.einsum, layout)?, self.library && self.tiling.is_none()))
     }
     /// The contraction as new tensors, row-major, one behind the other; C counts as the identity of ⊕ where it is to be
     /// read.
@@ -132,7 +144,7 @@ impl<A: Arithmetic<T>, T: Value> DeviceEinsum<'_, A, T> {
             let zero = self.cuda.put(&[A::ZERO], "einsum")?;
             let on = Operands { a: &zero, b: None, c: &out.values, update: Change::default() };
             let ring = &*printed_arithmetic::<T, A>(self.ring);
-            let contraction = Contraction { cuda: self.cuda, ring, operands: &[], how: How::By(None) };
+            let contraction = Contraction { cuda: self.cuda, ring, operands: &[], how: How::By(None), library: false };
             Strided::filled(len).run(&contraction, &on)?;
         }
         self.run(&out, How::By(self.tiling))?;
@@ -221,7 +233,7 @@ impl<A: Arithmetic<T>, T: Value> DeviceEinsum<'_, A, T> {
         };
         let operands: Vec<&RawBuffer> = self.einsum.operands().iter().map(|x| &**x.values.raw()).collect();
         let ring = &*printed_arithmetic::<T, A>(self.ring);
-        let contraction = Contraction { cuda: self.cuda, ring, operands: &operands, how };
+        let contraction = Contraction { cuda: self.cuda, ring, operands: &operands, how, library: self.library };
         let update = Change { scalars, ..self.change() };
         if let Some(action) = Action::of(&self.einsum, out.layout(), size_of::<T>())
             && contraction.action(&action, &out.values, &update)?

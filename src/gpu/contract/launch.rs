@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::action::Action;
 use super::arrays::{Change, Contraction, How, Operands};
 use super::matrices::Matrices;
+use super::numbers::numbers;
 use super::steps::{Source, Step, Steps};
 use super::strided::Strided;
 use super::tiled::{For, Tiled};
@@ -16,10 +17,15 @@ use crate::par::reserved;
 use crate::{Error, Result};
 
 /// Each step in words.
-pub(super) fn explain(case: For<'_>, steps: &Steps) -> String {
+pub(super) fn explain(case: For<'_>, steps: &Steps, library: bool) -> String {
     let plain = Change::default();
     let each = steps.list.iter().map(|step| {
         let case = if step.target.is_some() { For { change: &plain, ..case } } else { case };
+        if let Some(numbers) = library.then(|| numbers(step, &steps.extents, case.ring)).flatten()
+            && case.cuda.has_cublas()
+        {
+            return numbers.explain();
+        }
         let matrices = Matrices::of(step, &steps.extents, case.ring.out.size());
         match matrices.and_then(|matrices| Some(matrices.explain(&*case.chosen(&matrices)?))) {
             Some(words) => words,
@@ -65,6 +71,12 @@ impl Contraction<'_> {
         Ok(())
     }
     fn step(&self, steps: &Steps, step: &Step, on: &Operands<'_>) -> Result<()> {
+        if let (How::By(None), true, Some(b)) = (self.how, self.library, on.b)
+            && let Some(numbers) = numbers(step, &steps.extents, self.ring)
+            && self.cuda.has_cublas()
+        {
+            return numbers.run(self, on, b);
+        }
         let done = match Matrices::of(step, &steps.extents, self.ring.out.size()) {
             Some(matrices) => {
                 self.tiled(&matrices, &on.update, &|worked, program| matrices.start(worked, program, on))?

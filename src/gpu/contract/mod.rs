@@ -7,6 +7,7 @@
 //! | `steps`, `axes` | a kernel for each pair of operands, and the indices that it goes through |
 //! | `arrays`, `launch` | what a kernel is given; the kernels, one after the other |
 //! | `matrices`, `strided`, `action` | what is compiled, and with which numbers: small matrices, any strides, mass operators |
+//! | `numbers` | large products of f32 and f64, which cuBLAS has |
 //! | `tiled`, `space`, `model`, `tune` | kernels that can be cut in several ways; which ways there are, how fast they should be, and which is the fastest |
 //! | `units` | programs for the test that compiles all |
 //! | `banks` | what reading shared memory costs |
@@ -20,6 +21,7 @@ mod batch;
 mod launch;
 mod matrices;
 mod model;
+mod numbers;
 mod space;
 mod steps;
 mod strided;
