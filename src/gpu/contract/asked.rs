@@ -23,7 +23,7 @@ impl Cuda {
     /// `C(r…) = ⊕ x₁(…) ⊗ x₂(…) ⊗ …` of tensors on this device: the expression, the order of pairs and the order of
     /// every fold are those of [`Cpu::einsum`](crate::Cpu::einsum), and so are the bits, unless cuBLAS computes.
     ///
-    /// Products of large matrices of f32 or f64 over + and ×, one or a batch of them (rows, columns and terms at least 8,
+    /// Products of large matrices of f32 or f64 over + and ×, one or a batch of them (rows, columns and terms at least 16,
     /// one of them at least 48, 2²⁰ multiplications in all), go to cuBLAS where that is found: by the system's loader, in
     /// a CUDA toolkit, among Python's packages, or by `SPARRING_CUBLAS`. It rounds in an order of its own, f32 in full
     /// precision, and keeps some 32 MiB of the device's memory beside a budget. [`same_bits`](DeviceEinsum::same_bits)
@@ -31,7 +31,7 @@ impl Cuda {
     ///
     /// Each pair is a kernel. Where it is a batch of small matrices, whose members have no gaps, in any order of their
     /// indices, it is compiled for their sizes: A, B and C are read once and C is written once, at the speed of memory
-    /// for up to 32 rows and columns. Everything else, and what is small, takes a thread for each element of C, and
+    /// for up to 32 rows and columns. Large products go by tiles in shared memory. Everything else, and what is small, takes a thread for each element of C, and
     /// reads operands as often as they are needed. How such a kernel is cut is a [`Tiling`]: a rule's, or what
     /// [`tune`](DeviceEinsum::tune) found.
     ///

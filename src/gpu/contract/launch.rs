@@ -9,6 +9,7 @@ use super::numbers::numbers;
 use super::steps::{Source, Step, Steps};
 use super::strided::Strided;
 use super::tiled::{For, Tiled};
+use super::tiles::Tiles;
 use super::tune::tune;
 use crate::gpu::buffer::RawBuffer;
 use crate::gpu::launch::Program;
@@ -25,6 +26,11 @@ pub(super) fn explain(case: For<'_>, steps: &Steps, library: bool) -> String {
             && case.cuda.has_cublas()
         {
             return numbers.explain();
+        }
+        if let Some(tiles) =
+            case.tiling.is_none().then(|| Tiles::of(step, &steps.extents, case.ring.out.size())).flatten()
+        {
+            return tiles.explain();
         }
         let matrices = Matrices::of(step, &steps.extents, case.ring.out.size());
         match matrices.and_then(|matrices| Some(matrices.explain(&*case.chosen(&matrices)?))) {
@@ -76,6 +82,11 @@ impl Contraction<'_> {
             && self.cuda.has_cublas()
         {
             return numbers.run(self, on, b);
+        }
+        if let (How::By(None), Some(b)) = (self.how, on.b)
+            && let Some(tiles) = Tiles::of(step, &steps.extents, self.ring.out.size())
+        {
+            return tiles.run(self, on, b);
         }
         let done = match Matrices::of(step, &steps.extents, self.ring.out.size()) {
             Some(matrices) => {

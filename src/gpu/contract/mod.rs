@@ -7,7 +7,7 @@
 //! | `steps`, `axes` | a kernel for each pair of operands, and the indices that it goes through |
 //! | `arrays`, `launch` | what a kernel is given; the kernels, one after the other |
 //! | `matrices`, `strided`, `action` | what is compiled, and with which numbers: small matrices, any strides, mass operators |
-//! | `numbers` | large products of f32 and f64, which cuBLAS has |
+//! | `large`, `numbers`, `tiles` | large products: what they are, those of f32 and f64 that cuBLAS has, all others by tiles |
 //! | `tiled`, `space`, `model`, `tune` | kernels that can be cut in several ways; which ways there are, how fast they should be, and which is the fastest |
 //! | `units` | programs for the test that compiles all |
 //! | `banks` | what reading shared memory costs |
@@ -18,6 +18,7 @@ mod asked;
 mod axes;
 mod banks;
 mod batch;
+mod large;
 mod launch;
 mod matrices;
 mod model;
@@ -26,6 +27,7 @@ mod space;
 mod steps;
 mod strided;
 mod tiled;
+mod tiles;
 mod tune;
 mod units;
 

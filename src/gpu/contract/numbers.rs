@@ -1,19 +1,14 @@
 //! A step that is a batch of large products of matrices of numbers: cuBLAS has them, where it is there.
 
 use super::arrays::{Contraction, Operands};
-use super::axes::{Axis, In, joined};
+use super::axes::Axis;
+use super::large::{Large, one};
 use super::steps::Step;
 use crate::Result;
 use crate::algebra::{PlusTimes, Printed, Type, printed_arithmetic};
 use crate::contract::INDICES;
 use crate::gpu::buffer::RawBuffer;
 use crate::gpu::cublas::{Factor, Matrix, Product};
-
-/// Rows, columns and terms at least, the largest of them at least, and terms of all products at least: what is smaller
-/// has kernels of our own that are as fast, and does not wait for a library to be opened.
-const LEAST: usize = 8;
-const LARGEST: usize = 48;
-const TERMS: u128 = 1 << 20;
 
 /// The product of a step.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -30,21 +25,11 @@ pub(super) fn numbers(step: &Step, extents: &[usize; INDICES], ring: &Printed) -
         Type::F64 => ring.text == printed_arithmetic::<f64, _>(PlusTimes::<f64>::default()).text,
         _ => false,
     };
-    step.b.as_ref().filter(|_| is_number)?;
-    let (out, mut folded) = (step.out(extents), step.folded(extents));
-    if out.iter().chain(&folded).any(|axis| axis.extent == 0) {
-        return None;
-    }
-    let group = |of: In| one(out.iter().filter(|axis| axis.of == of).copied().collect());
-    let (m, n, batch) = (group(In::A)??, group(In::B)??, group(In::Both)?);
+    let Large { m, n, batch, mut folded } = Large::of(step, extents).filter(|_| is_number)?;
+    // Of numbers the order does not matter here.
     folded.sort_by_key(|axis| std::cmp::Reverse(axis.strides[0]));
-    let k = one(folded)?.filter(|k| k.of == In::Both)?;
-    let sizes = [m, n, k].map(|axis| axis.extent);
+    let k = one(folded)??;
     let count = batch.map_or(1, |batch| batch.extent);
-    let terms = sizes.iter().fold(count as u128, |all, &n| all.saturating_mul(n as u128));
-    if sizes.iter().any(|&n| n < LEAST) || sizes.iter().all(|&n| n < LARGEST) || terms < TERMS {
-        return None;
-    }
     let [base_a, base_b, base_c] = step.bases();
     let step_of = |t: usize| batch.map_or(0, |batch| batch.strides[t]);
     let a = |rows: &Axis, columns: &Axis| matrix([rows, columns], 0, step_of(0), base_a);
@@ -66,16 +51,6 @@ pub(super) fn numbers(step: &Step, extents: &[usize; INDICES], ring: &Printed) -
         let product = Product { sizes: sizes(&m, &n)?, batch, a: a(&m, &k)?, b: b(&k, &n)?, c };
         Numbers { product, exchanged: false }
     })
-}
-
-/// The indices as one, `Some(None)` if there are none; `None` if they are not one in all tensors.
-#[allow(clippy::option_option, reason = "no index is not the same as too many")]
-fn one(axes: Vec<Axis>) -> Option<Option<Axis>> {
-    match joined(&axes)[..] {
-        [] => Some(None),
-        [axis] => Some(Some(axis)),
-        _ => None,
-    }
 }
 
 /// The matrix of tensor `t` with these rows and columns, if either lie side by side and do not overlap.

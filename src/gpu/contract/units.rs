@@ -7,6 +7,7 @@ use super::arrays::Change;
 use super::matrices::{self, Matrices};
 use super::steps::Steps;
 use super::strided;
+use super::tiles::{self, Tiles};
 use crate::algebra::{MaxPlus, MinPlus, PlusTimes, Printed, Value, printed_arithmetic};
 use crate::contract::{Einsum, Layout, Mass, Viewed};
 use crate::gpu::front::Front;
@@ -30,8 +31,8 @@ fn nowhere<T: Value>(extents: &[usize], batch: usize) -> Option<Nowhere<T>> {
     Some(Nowhere(Layout::row_major(extents).ok()?.batched(batch).ok()?, PhantomData))
 }
 
-/// The matrices of `"bij,bjk->bik"` and the like, for the sizes of i, j, k.
-pub(super) fn matrices<T: Value>(text: &str, sizes: [usize; 3]) -> Option<Matrices> {
+/// The steps of `"bij,bjk->bik"` and the like, for the sizes of i, j, k.
+pub(super) fn steps<T: Value>(text: &str, sizes: [usize; 3]) -> Option<Steps> {
     let extent = |c: char| match c {
         'i' => sizes[0],
         'j' => sizes[1],
@@ -43,8 +44,18 @@ pub(super) fn matrices<T: Value>(text: &str, sizes: [usize; 3]) -> Option<Matric
     let operands = left.split(',').map(of).collect::<Option<Vec<_>>>()?;
     let einsum = Einsum::new(text, &operands).ok()?;
     let out = Layout::row_major(&right.chars().map(extent).collect::<Vec<_>>()).ok()?;
-    let steps = Steps::new(&einsum, &out).ok()?;
+    Steps::new(&einsum, &out).ok()
+}
+/// Their matrices.
+pub(super) fn matrices<T: Value>(text: &str, sizes: [usize; 3]) -> Option<Matrices> {
+    let steps = steps::<T>(text, sizes)?;
     Matrices::of(&steps.list[0], &steps.extents, size_of::<T>())
+}
+fn large<T: Value>(ring: &Printed, text: &str, sizes: [usize; 3]) -> Option<Unit> {
+    let steps = steps::<T>(text, sizes)?;
+    let tiles = Tiles::of(&steps.list[0], &steps.extents, size_of::<T>())?;
+    let prefix = Front::new(&ring.text, &tiles.settings()).text();
+    Some(Unit { source: tiles::SOURCE, prefix, hot: &["tiles"] })
 }
 
 /// Their program, under the rule's tiling as `change` makes it.
@@ -105,6 +116,8 @@ pub(in crate::gpu) fn programs() -> Vec<Unit> {
     all.push(product::<f64>(least, "bij,bjk->bik", [16; 3], &kept));
     all.push(product::<i8>(i8, "bij,bjk->bik", [5, 4, 16], &scaled));
     all.push(product::<bool>(logic, "bij,bjk->bik", [9, 9, 9], &kept));
+    all.extend([large::<f32>(f32, "ij,jk->ik", [4096; 3]), large::<f64>(f64, "ij,kj->ik", [4096; 3])]);
+    all.extend([large::<f64>(least, "ji,jk->ki", [600; 3]), large::<i8>(i8, "ij,jk->ik", [2048; 3])]);
     for p in 2..=8 {
         all.extend([action::<f64>(f64, p, |rule| rule), action::<f32>(f32, p, |rule| rule)]);
     }
