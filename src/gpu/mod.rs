@@ -65,7 +65,8 @@
 //! | `count_rows`, `argmin_rows`, `argmax_rows` | O(m), and each entry read once but for counts | the CPU's |
 //! | `assign_scalar` under a mask | in place: O(nnz) of a mask that is a list, else O(n) | the CPU's |
 //! | masks | a binary search in the mask for each entry of a matrix; of vectors O(n), of a list O(nnz) | |
-//! | `einsum` | [`einsum`](Cuda::einsum): a kernel for each pair of operands | the CPU's; of a mass operator's [action](crate::contract::Mass::action) its own |
+//! | `mxd` | O(n · (nnz + m)), and the sums of parts of rows of more than 256 entries | such rows are folded in parts; one column as by `mxv` |
+//! | `einsum` | [`einsum`](Cuda::einsum): a kernel for each pair of operands, cuBLAS for large products of floats | the CPU's; cuBLAS has its own, and so has what is folded in a tree; of a mass operator's [action](crate::contract::Mass::action) its own |
 //! | `mttkrp` of sparse tensors | [`DeviceMttkrp`]: a sort for each mode when it is made, then O(d · R · nnz) | rows are folded in pieces of equal work |
 //!
 //! Another scalar, fill or index compiles nothing anew; another operator does.
