@@ -12,7 +12,7 @@ use crate::algebra::words::MovesTwo;
 use crate::algebra::{BinaryOp, Host, V, Value, Word};
 use crate::kernels::{BLOCK, fill};
 use crate::par::Threads;
-use crate::simd::{RowCommon, RowUnion, parts};
+use crate::simd::{COMMON_SLACK, RowCommon, RowUnion, parts};
 use crate::{Csr, Error, Index, Pattern, Result};
 
 /// `C(i, j) = A(i, j) ∘ B(i, j)` where both have an entry; where one has, C(i, j) is that entry. Rows sorted.
@@ -259,47 +259,57 @@ pub(crate) fn common_rows<T: Copy + Send + Sync, I: Index>(
         let most = entries(a).min(entries(b));
         room(cols, most, "a block of rows")?;
         room(found, most, "a block of rows")?;
-        let (common, mut pairs) = (RowCommon::new::<I>(), [(0, 0); BLOCK]);
-        let (mut places, mut n) = ([(0, 0); BLOCK], 0);
-        let mut write = |places: &[Places]| {
+        let (common, mut pairs) = (RowCommon::new::<I>(), [(0, 0); BLOCK + COMMON_SLACK]);
+        let mut places = [(0, 0); BLOCK];
+        let mut write = |pairs: &[(u32, u32)], p: usize, q: usize| {
+            let places = &mut places[..pairs.len()];
+            for (place, pair) in places.iter_mut().zip(pairs) {
+                *place = (p + pair.0 as usize, q + pair.1 as usize);
+            }
             let start = found.len();
             cols.extend(places.iter().map(|&(p, _)| a.col_idx()[p]));
             found.resize(start + places.len(), first);
             values(places, &mut found[start..]);
-            places.len()
         };
-        for (i, len) in rows.zip(lens) {
-            let (mut ja, mut jb) = (a.row(i), b.row(i));
-            let (mut p, mut q) = (a.row_ptr()[i], b.row_ptr()[i]);
-            *len = 0;
-            while let (Some(&j), Some(&k)) = (ja.first(), jb.first()) {
-                // Columns of one row before the first of the other are passed by a search.
-                let (x, y) = match (ja.len() > BLOCK && ja[BLOCK] <= k, jb.len() > BLOCK && jb[BLOCK] <= j) {
-                    (true, _) => (ja.partition_point(|j| *j < k), 0),
-                    (_, true) => (0, jb.partition_point(|k| *k < j)),
-                    _ => {
-                        let (x, y) = parts(ja, jb, BLOCK);
-                        if n + x.min(y) > BLOCK {
-                            write(&places[..n]);
-                            n = 0;
-                        }
-                        let here = common.positions(&ja[..x], &jb[..y], &mut pairs);
-                        for (place, pair) in places[n..].iter_mut().zip(&pairs[..here]) {
-                            *place = (p + pair.0 as usize, q + pair.1 as usize);
-                        }
-                        (n, *len) = (n + here, *len + here);
-                        (x, y)
-                    }
-                };
-                (ja, jb, p, q) = (&ja[x..], &jb[y..], p + x, q + y);
+        let (mut i, mut lens) = (rows.start, lens);
+        while !lens.is_empty() {
+            let of = |x: &Pattern<I>, i: usize| x.row_ptr()[i]..x.row_ptr()[i + 1];
+            let (mut p, mut q) = (of(a, i), of(b, i));
+            let (of_a, of_b) = ((&a.row_ptr()[i..], a.col_idx()), (&b.row_ptr()[i..], b.col_idx()));
+            let (done, n) = common.rows(of_a, of_b, lens, &mut pairs);
+            write(&pairs[..n], p.start, q.start);
+            if done == 0 {
+                // A row for which there is no room: in parts.
+                lens[0] = 0;
+                while !p.is_empty() && !q.is_empty() {
+                    let (ja, jb) = (&a.col_idx()[p.clone()], &b.col_idx()[q.clone()]);
+                    let (x, y) = beside(ja, jb);
+                    let n = common.positions(&ja[..x], &jb[..y], &mut pairs);
+                    write(&pairs[..n], p.start, q.start);
+                    lens[0] += n;
+                    (p.start, q.start) = (p.start + x, q.start + y);
+                }
             }
+            let done = done.max(1);
+            (i, lens) = (i + done, &mut lens[done..]);
         }
-        write(&places[..n]);
         Ok(())
     };
     let blocks = blocks(a.nrows(), &|i| work_before(a, b, i))?;
     let (row_ptr, cols, values) = append_rows(threads, op, &blocks, a.nnz().min(b.nnz()), &append)?;
     Ok((Pattern::from_parts(a.nrows(), a.ncols(), row_ptr, cols, true), values))
+}
+
+/// How many entries of two rows to compare at once: at most [`BLOCK`] of the shorter, and all columns up to the last of
+/// either part, so that one row is gone or one part is full.
+fn beside<I: Index>(ja: &[I], jb: &[I]) -> (usize, usize) {
+    /// Entries whose positions fit four bytes.
+    const MANY: usize = 1 << 31;
+    let part = |js: &[I], other: &[I]| js.len().min(if js.len() <= other.len() { BLOCK } else { MANY });
+    let (a, b) = (&ja[..part(ja, jb)], &jb[..part(jb, ja)]);
+    let (Some(&j), Some(&k)) = (a.last(), b.last()) else { return (a.len(), b.len()) };
+    let last = j.min(k);
+    (a.partition_point(|&j| j <= last), b.partition_point(|&j| j <= last))
 }
 
 fn work_before<I: Index>(a: &Pattern<I>, b: &Pattern<I>, i: usize) -> u64 {

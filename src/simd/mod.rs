@@ -22,7 +22,7 @@ mod union;
 
 pub(crate) use crate::par::{prefetch, prefetch_at};
 pub(crate) use accumulator::SparseAccumulator;
-pub(crate) use common::RowCommon;
+pub(crate) use common::{COMMON_SLACK, RowCommon};
 pub(crate) use corners::corners_at;
 pub(crate) use emit::{SLACK, emit_columns, emit_flagged, emit_sets, take_count, take_count_flagged};
 pub(crate) use intersect::{count_set, labels_below, load_packed, meet_packed, packed_row, push_packed, set_bits};
