@@ -33,6 +33,18 @@ pub(crate) unsafe trait Listed<W: Word, I: Index>: Sync {
     /// # Panics
     /// If the window is empty, or there are no such entries.
     fn add(&self, parts: &[Part], window: &mut [W]);
+    /// Whether [`add_each`](Self::add_each) is faster than [`add`](Self::add) where rows are short.
+    fn has_each(&self) -> bool {
+        false
+    }
+    /// `window[j & (window.len() − 1)]` ⊕= x(k) ⊗ A(k, j) for single entries of A, in order, whatever the mask: entry e
+    /// is at position `of_a[e]`, and the entry of x at `first + of_x[e]`. Sets the flag of each column in `present`, which
+    /// is as long as the window.
+    /// # Panics
+    /// If the window is empty, or there are no such entries.
+    fn add_each(&self, _first: usize, _entries: (&[u16], &[usize]), _window: &mut [W], _present: &mut [u8]) {
+        unreachable!("a kernel that has no loop over entries");
+    }
 }
 
 /// An entry of x, and some of the row of A that it names.
@@ -144,6 +156,29 @@ unsafe impl<R: Semiring, I: Index> Listed<<Out<R> as Value>::Word, I> for Vector
                 let at = At { i: V(0), k, j: V(j.get() as u64) };
                 add.apply::<Host>(V(z), mul.mul::<Host>(x, V(y), at)).0
             });
+        }
+    }
+    fn has_each(&self) -> bool {
+        true
+    }
+    fn add_each(
+        &self,
+        first: usize,
+        (of_x, of_a): (&[u16], &[usize]),
+        window: &mut [<Out<R> as Value>::Word],
+        present: &mut [u8],
+    ) {
+        // SAFETY: words of this type, by the caller's promise.
+        let window = unsafe { values_mut::<Out<R>>(window) };
+        let (add, mul, mask) = (self.ring.add(), self.ring.mul(), window.len() - 1);
+        let ((ks, xs), (cols, ys)) = ((&self.x.0[first..], &self.x.1[first..]), (self.a.col_idx(), self.a.values()));
+        assert!(ks.len() == xs.len() && cols.len() == ys.len() && present.len() == window.len());
+        for (&p, &q) in of_x.iter().zip(of_a) {
+            let (k, x, j, y) = (ks[usize::from(p)], xs[usize::from(p)], cols[q], ys[q]);
+            let at = At { i: V(0), k: V(k.get() as u64), j: V(j.get() as u64) };
+            let w = j.get() & mask;
+            window[w] = add.apply::<Host>(V(window[w]), mul.mul::<Host>(V(x), V(y), at)).0;
+            present[w] = 1;
         }
     }
 }

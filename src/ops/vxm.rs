@@ -21,7 +21,7 @@ use super::ranked;
 use crate::algebra::{Array, Lhs, Out, Rhs, Semiring, Slice, Word};
 use crate::kernels::{CACHED, CompiledRing, Listed, Operand, Part, Sums, VectorProducts, sums, sums_by_formula};
 use crate::par::{Fresh, Threads, append_blocks, collected, filled, note, reserved};
-use crate::simd::{RowsOf, within};
+use crate::simd::{EntriesWithin, RowsOf, within};
 use crate::sparse::{Bitmap, EffectiveMask, Indices, MaskSpec, VectorPattern, ones};
 use crate::{Csr, Error, Index, Pattern, Result};
 
@@ -135,9 +135,11 @@ impl<I: Index> Sums<I> for Product<'_, I> {
         let list = List { threads, before, blocks: &blocks, flops, products };
         let workers = threads.count().min(blocks.len());
         let is_short = blocks.len() <= 1 && suits_ranks(flops, n);
-        if !is_short && a.is_sorted() && suits_columns(flops, n, entries, workers) {
-            note(|| format!("  {flops} products into {n} columns: by columns, a range for each of {workers} threads"));
-            return self.by_columns(products, workers);
+        // Each thread reads all rows, which for few products takes one thread as long as it takes several.
+        let ranges = if flops < ALONE && n <= COLUMNS { 1 } else { workers };
+        if !is_short && a.is_sorted() && suits_columns(flops, n, entries, ranges) {
+            note(|| format!("  {flops} products into {n} columns: by columns, a range for each of {ranges} threads"));
+            return self.by_columns(products, ranges);
         }
         let way = if is_short { Way::Ranked } else { choose(flops, n, workers) };
         note(|| {
@@ -170,6 +172,8 @@ fn suits_ranks(flops: usize, n: usize) -> bool {
 
 /// Columns that one thread's accumulator has at most: of doubles, 8 MiB.
 const COLUMNS: usize = 1 << 20;
+/// Products up to which one thread folds them all.
+const ALONE: usize = 1 << 18;
 
 /// Whether threads are to share a product of `flops` products, `entries` rows of A and `n` columns by ranges of
 /// columns: where an accumulator of all columns is worth it, and looking at all rows costs a thread less than its own
@@ -231,34 +235,14 @@ impl<I: Index> Product<'_, I> {
 
     /// The sums of the columns `cols`.
     fn gather<W: Word>(&self, products: &dyn Listed<W, I>, cols: Range<usize>) -> Result<Gathered<W>> {
-        const ROWS: usize = 64;
         let width = cols.len().next_power_of_two().max(64);
         let mut window = filled(width, products.identity(), "a dense accumulator")?;
         let mut present = filled(width, 0u8, "a dense accumulator")?;
-        let row_ptr = self.a.row_ptr();
-        let (rows, far) = (RowsOf::without_values(self.a), self.a.nnz() > CACHED);
-        let mut parts: [Part; ROWS] = std::array::from_fn(|_| Part { of_x: 0, of_a: 0..0 });
-        for (c, ks) in self.ks.chunks(ROWS).enumerate() {
-            let mut len = 0;
-            for (p, k) in ks.iter().enumerate() {
-                if let Some(k) = self.ks.get(c * ROWS + p + AHEAD) {
-                    if far { rows.prefetch_all(k.get()) } else { rows.prefetch(k.get()) }
-                }
-                let js = rows.row(k.get()).0;
-                let part = match js {
-                    [first, .., last] | [first @ last] if first.get() < cols.end && last.get() >= cols.start => {
-                        if first.get() >= cols.start && last.get() < cols.end { 0..js.len() } else { within(js, &cols) }
-                    }
-                    _ => continue,
-                };
-                let q = row_ptr[k.get()];
-                for j in &js[part.clone()] {
-                    present[j.get() & (width - 1)] = 1;
-                }
-                parts[len] = Part { of_x: c * ROWS + p, of_a: q + part.start..q + part.end };
-                len += 1;
-            }
-            products.add(&parts[..len], &mut window);
+        // Rows are short: most of the time would be branches on their lengths, and on where they are cut.
+        if products.has_each() && self.before[self.ks.len()] <= (EntriesWithin::SHORT / 2 * self.ks.len()) as u64 {
+            self.add_entries(products, &cols, (&mut window, &mut present));
+        } else {
+            self.add_rows(0..self.ks.len(), products, &cols, (&mut window, &mut present));
         }
         let words = cols.clone().step_by(64).map(|first| {
             let at = first & (width - 1);
@@ -267,6 +251,62 @@ impl<I: Index> Product<'_, I> {
         let bits = collected(cols.len().div_ceil(64), words, "a bitmap")?;
         let count = bits.iter().map(|word| word.count_ones() as usize).sum();
         Ok(Gathered { cols, window, bits, count })
+    }
+
+    /// Folds the products of the columns `cols` into a window, entry by entry where rows are short.
+    fn add_entries<W: Word>(
+        &self,
+        products: &dyn Listed<W, I>,
+        cols: &Range<usize>,
+        (window, present): (&mut [W], &mut [u8]),
+    ) {
+        let (rows, mut list, mut p) = (RowsOf::without_values(self.a), EntriesWithin::new::<I>(), 0);
+        while p < self.ks.len() {
+            let listed = list.fill(&rows, &self.ks[p..], cols);
+            products.add_each(p, list.list(), window, present);
+            p += listed;
+            let long = self.ks[p..].iter().take_while(|k| rows.row(k.get()).0.len() > EntriesWithin::SHORT).count();
+            if long > 0 {
+                self.add_rows(p..p + long, products, cols, (&mut *window, &mut *present));
+                p += long;
+            }
+        }
+    }
+
+    /// Folds the products of the columns `cols` into a window, for some entries of x, row by row.
+    fn add_rows<W: Word>(
+        &self,
+        of_x: Range<usize>,
+        products: &dyn Listed<W, I>,
+        cols: &Range<usize>,
+        (window, present): (&mut [W], &mut [u8]),
+    ) {
+        const ROWS: usize = 64;
+        let (row_ptr, mask) = (self.a.row_ptr(), window.len() - 1);
+        let (rows, far) = (RowsOf::without_values(self.a), self.a.nnz() > CACHED);
+        let mut parts: [Part; ROWS] = std::array::from_fn(|_| Part { of_x: 0, of_a: 0..0 });
+        for (c, ks) in self.ks[of_x.clone()].chunks(ROWS).enumerate() {
+            let mut len = 0;
+            for (p, k) in ks.iter().enumerate() {
+                if let Some(k) = self.ks.get(of_x.start + c * ROWS + p + AHEAD) {
+                    if far { rows.prefetch_all(k.get()) } else { rows.prefetch(k.get()) }
+                }
+                let js = rows.row(k.get()).0;
+                let part = match js {
+                    [first, .., last] | [first @ last] if first.get() < cols.end && last.get() >= cols.start => {
+                        if first.get() >= cols.start && last.get() < cols.end { 0..js.len() } else { within(js, cols) }
+                    }
+                    _ => continue,
+                };
+                let q = row_ptr[k.get()];
+                for j in &js[part.clone()] {
+                    present[j.get() & mask] = 1;
+                }
+                parts[len] = Part { of_x: of_x.start + c * ROWS + p, of_a: q + part.start..q + part.end };
+                len += 1;
+            }
+            products.add(&parts[..len], window);
+        }
     }
 
     /// Those of 64 columns from `first` on, a multiple of 64, that the mask allows.
@@ -550,7 +590,13 @@ mod tests {
             };
             let (mut row_ptr, mut cols) = (vec![0], vec![]);
             for _ in 0..rows {
-                let mut row: Vec<u32> = (0..next() % 60).map(|_| (next() % n) as u32).collect();
+                // Rows of 40,000 columns are short but for one of sixteen, those of 1000 all are longer.
+                let len = match next() % 16 {
+                    0 => next() % 300,
+                    _ if n == 1000 => 70 + next() % 60,
+                    _ => next() % 40,
+                };
+                let mut row: Vec<u32> = (0..len).map(|_| (next() % n) as u32).collect();
                 row.sort_unstable();
                 row.dedup();
                 cols.extend(row);

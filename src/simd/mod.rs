@@ -9,6 +9,7 @@ mod corners;
 mod emit;
 mod intersect;
 mod isa;
+mod listed;
 mod masked_products;
 mod rows;
 mod scatter;
@@ -30,6 +31,7 @@ pub use isa::Isa;
 pub(crate) use isa::register;
 #[cfg(target_arch = "x86_64")]
 use isa::{has_v3, has_v4, has_vbmi2, has_vpopcntdq};
+pub(crate) use listed::EntriesWithin;
 pub(crate) use masked_products::{MASKED_AT_ONCE, MaskedProducts, NONE};
 pub(crate) use rows::{RowsOf, within};
 pub(crate) use scatter::{

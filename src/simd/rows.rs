@@ -56,6 +56,16 @@ impl<'a, I: Index, Y> RowsOf<'a, I, Y> {
         }
     }
 
+    /// Where row `k` begins.
+    /// # Panics
+    /// If there is no row `k`.
+    #[inline(always)]
+    pub(crate) fn start(&self, k: usize) -> usize {
+        assert!(k < self.nrows);
+        // SAFETY: as in `row`.
+        unsafe { *self.row_ptr.get_unchecked(k) }
+    }
+
     /// The columns from `ahead` entries after the beginning of row `k`, to the last of all rows.
     /// # Panics
     /// If there is no row `k`.
