@@ -78,12 +78,22 @@ pub(crate) const LOOK: usize = 16;
 /// are joined, until there is one.
 #[inline(always)]
 pub(crate) fn folded<M: Monoid>(monoid: M, xs: &[M::Out]) -> M::Out {
+    folded_first(monoid, xs, xs.len())
+}
+
+/// [`folded`] of the first `len` values. Those behind them, of the next row say, change nothing: the last step of a fold
+/// may read them instead of a copy.
+/// # Panics
+/// If there are not so many.
+#[inline(always)]
+pub(crate) fn folded_first<M: Monoid>(monoid: M, more: &[M::Out], len: usize) -> M::Out {
+    let xs = &more[..len];
     if M::IS_LAST {
         return xs.last().copied().unwrap_or(M::IDENTITY);
     }
     let add = |z: M::Out, x: M::Out| monoid.apply::<Host>(V(z), V(x)).0;
     if xs.len() > SUMS && TypeId::of::<M>() == TypeId::of::<Plus<M::Out>>() {
-        return by_sums(monoid, xs);
+        return by_sums(monoid, more, len);
     }
     let mut z = M::IDENTITY;
     let Some(terminal) = M::TERMINAL else { return xs.iter().copied().fold(z, add) };
@@ -98,36 +108,38 @@ pub(crate) fn folded<M: Monoid>(monoid: M, xs: &[M::Out]) -> M::Out {
 
 /// The sums of [`folded`].
 #[inline(never)]
-fn by_sums<M: Monoid>(monoid: M, xs: &[M::Out]) -> M::Out {
-    dispatch_work(Sums { monoid, xs })
+fn by_sums<M: Monoid>(monoid: M, more: &[M::Out], len: usize) -> M::Out {
+    dispatch_work(Sums { monoid, more, len })
 }
 
-/// Sums of values, for [`dispatch_work`].
+/// Sums of the first values, for [`dispatch_work`].
 struct Sums<'a, M: Monoid> {
     monoid: M,
-    xs: &'a [M::Out],
+    more: &'a [M::Out],
+    len: usize,
 }
 
 impl<M: Monoid> simd::Work for Sums<'_, M> {
     type Out = M::Out;
     #[inline(always)]
     fn run(self) -> M::Out {
-        let Self { monoid, xs } = self;
+        let Self { monoid, more, len } = self;
         let add = |z: M::Out, x: M::Out| monoid.apply::<Host>(V(z), V(x)).0;
         let mut sums = [M::IDENTITY; SUMS];
-        let (whole, last) = xs.as_chunks::<SUMS>();
+        let (whole, last) = more[..len].as_chunks::<SUMS>();
         for xs in whole {
             for (z, &x) in sums.iter_mut().zip(xs) {
                 *z = add(*z, x);
             }
         }
-        // What is left, before identities, which add nothing: as long as all others.
-        if let Some(end) = xs.last_chunk::<SUMS>() {
-            let mut padded = [M::IDENTITY; 2 * SUMS];
-            padded[..SUMS].copy_from_slice(end);
-            for (z, &x) in sums.iter_mut().zip(&padded[SUMS - last.len()..]) {
-                *z = add(*z, x);
-            }
+        // What is left, and identities, which add nothing.
+        let mut padded = [M::IDENTITY; SUMS];
+        let rest = more[len - last.len()..].first_chunk::<SUMS>().unwrap_or_else(|| {
+            padded[..last.len()].copy_from_slice(last);
+            &padded
+        });
+        for (s, (z, &x)) in sums.iter_mut().zip(rest).enumerate() {
+            *z = add(*z, if s < last.len() { x } else { M::IDENTITY });
         }
         let mut n = SUMS;
         while n > 1 {

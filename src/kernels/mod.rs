@@ -39,7 +39,7 @@ pub(crate) use blocks::{fill, fill_found, fill_words};
 pub(crate) use by_formula::{Operand, numeric_by_formula, refill_by_formula, with_type};
 pub(crate) use compiled::{CompiledMonoid, CompiledOp, CompiledRing};
 pub(crate) use dense::{Entries, Lists, Loop, Nest, contract_by_formula, mttkrp_by_formula};
-pub(crate) use fold::{Fold, LOOK, folded};
+pub(crate) use fold::{Fold, LOOK, folded, folded_first};
 pub(crate) use listed::{CACHED, Listed, Part, Sums, VectorProducts, sums};
 pub(crate) use multiply::{Multiply, OneByOne, RowOfA, RowsOfC, columns_of_row};
 pub(crate) use precompiled::{precompiled, real, word};

@@ -349,3 +349,26 @@ fn timing() {
         compare(&format!("{name} odd"), Ring(Plus::<f64>::new(), Odd::new()), &a, c);
     }
 }
+
+/// Sums of rows of any length, alone and with NaN behind them: those that the documentation of `reduce_rows` describes.
+#[test]
+fn a_fold_ends_with_its_row() {
+    let mut random = Random(5);
+    for len in 0..120 {
+        let xs: Vec<f64> = (0..len).map(|_| 1.0 / (1 + random.below(1000)) as f64 - 0.25).collect();
+        let mut sums = [0.0; 16];
+        xs.iter().enumerate().for_each(|(p, x)| sums[p % 16] += x);
+        let mut sums = sums.to_vec();
+        while sums.len() > 1 {
+            sums = sums.chunks(2).map(|pair| pair[0] + pair[1]).collect();
+        }
+        let want = if len > 16 { sums[0] } else { xs.iter().fold(0.0, |z, x| z + x) };
+        for behind in [0, 1, 15, 16, 40] {
+            let more = [&xs[..], &vec![f64::NAN; behind]].concat();
+            let found = folded_first(Plus::<f64>::new(), &more, len);
+            assert_eq!(found.to_bits(), want.to_bits(), "{len} values, {behind} behind");
+            let most = folded_first(Max::<f64>::new(), &more, len);
+            assert_eq!(most, xs.iter().copied().fold(f64::NEG_INFINITY, f64::max));
+        }
+    }
+}

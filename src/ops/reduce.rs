@@ -2,7 +2,7 @@
 
 use super::blocks::{blocks, light_row_blocks};
 use crate::algebra::Monoid;
-use crate::kernels::{fill, folded};
+use crate::kernels::{fill, folded, folded_first};
 use crate::par::Threads;
 use crate::{Csr, Index, Result};
 
@@ -24,8 +24,8 @@ pub(crate) fn reduce_rows<M: Monoid, I: Index>(
     a: &Csr<M::Out, I>,
 ) -> Result<Vec<M::Out>> {
     fill(threads, "reduce_rows", &light_row_blocks(a.pattern())?, &|i| i, M::IDENTITY, &|rows, y| {
-        for (i, y) in rows.zip(y) {
-            *y = folded(monoid, a.row(i).1);
+        for (ends, y) in a.row_ptr()[rows.start..=rows.end].windows(2).zip(y) {
+            *y = folded_first(monoid, &a.values()[ends[0]..], ends[1] - ends[0]);
         }
     })
 }
