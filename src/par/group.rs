@@ -20,6 +20,9 @@ impl Digit {
     pub(crate) fn whole(bins: usize) -> Self {
         Self { shift: 0, mask: u64::MAX, bins }
     }
+    fn is_whole(self) -> bool {
+        self.shift == 0 && self.mask == u64::MAX
+    }
     #[inline(always)]
     fn of<K: Index>(self, key: K) -> usize {
         ((key.get() as u64 >> self.shift) & self.mask) as usize
@@ -102,12 +105,14 @@ pub(crate) fn binned<K: Index, A: Index, T: Copy + Send + Sync>(
     let to = Places { lists: lists.as_mut_ptr(), values: found.as_mut_ptr(), stride: 1 };
     let write = |Share { records, bins, places, .. }: &mut Share<u32>, far: bool| {
         let (places, first, Range { start: mut at, end }) = (&mut places[..], bins.start, records.clone());
+        // Of this loop alone, so that both addresses stay in registers while it writes.
+        let to = to.again();
         // The list that holds the first record: the last one that starts at or before it.
         let mut list = ptr.partition_point(|&p| p <= at).saturating_sub(1);
         while at < end {
             let some = at..ptr[list + 1].min(end);
             at = some.end;
-            let mut later = keys.get(some.start + AHEAD..).unwrap_or_default().iter();
+            let mut later = keys.get(some.start + AHEAD..).filter(|_| far).unwrap_or_default().iter();
             for (key, &value) in keys[some.clone()].iter().zip(&values[some]) {
                 if far
                     && let Some(key) = later.next()
@@ -185,12 +190,19 @@ fn shares<K: Index, P: Send>(threads: &Threads, keys: &[K], digit: Digit, by_bin
     const SMALL: usize = 1 << 15;
     // Beyond so many reading would be most of the work.
     const READERS: usize = 8;
+    // One thread writes fewer records than this sooner than several that take lines of memory from each other, unless
+    // those have bins of their own. (Tried: each thread lists the records of some bins by registers; the lists take as
+    // long as the lines.)
+    const CROWDED: usize = 1 << 18;
     let (n, bins) = (keys.len(), digit.bins);
     let most = if n < SMALL { 1 } else { threads.count() };
     let blocks = |count: usize| {
         let len = n.div_ceil(count).max(1);
         move |b: usize| (b * len).min(n)..((b + 1) * len).min(n)
     };
+    if by_bins && n < CROWDED && shares_bins(keys, digit, blocks(most), most) {
+        return collected(1, [Share::new(0..n, 0..bins)], SHARES);
+    }
     let count = (n / bins.max(1)).clamp(1, most);
     if count < most {
         let of = blocks(most);
@@ -217,6 +229,20 @@ fn shares<K: Index, P: Send>(threads: &Threads, keys: &[K], digit: Digit, by_bin
     }
     let of = blocks(count);
     collected(count, (0..count).map(|b| Share::new(of(b), 0..bins)), SHARES)
+}
+
+/// Whether neighbours among so many blocks of records have more than an eighth of all bins in common, by a sample of their
+/// keys.
+fn shares_bins<K: Index>(keys: &[K], digit: Digit, block: impl Fn(usize) -> Range<usize>, blocks: usize) -> bool {
+    const SAMPLES: usize = 64;
+    let bounds = |b: usize| {
+        let keys = &keys[block(b)];
+        let some =
+            keys.iter().step_by(keys.len().div_ceil(SAMPLES).max(1)).chain(keys.last()).map(|&key| digit.of(key));
+        some.fold((usize::MAX, 0), |bounds, bin| (bounds.0.min(bin), bounds.1.max(bin)))
+    };
+    let apart = |b: usize| bounds(b - 1).1 <= bounds(b).0.saturating_add(digit.bins / 8);
+    !(1..blocks).all(apart)
 }
 
 const SHARES: &str = "shares of a sort";
@@ -247,13 +273,14 @@ fn counted<K: Index, P: Index>(
     for share in &mut shares {
         share.sums = reserved(share.pieces().count(), SHARES)?;
     }
-    let one = P::cast(1);
     each(threads, &mut shares, |share| {
         let mut counts = zero_indices::<P>(share.bins.len(), "counts of a sort")?;
-        for &key in &keys[share.records.clone()] {
-            if let Some(count) = counts.get_mut(digit.of(key).wrapping_sub(share.bins.start)) {
-                *count = count.wrapping_add(one);
-            }
+        let keys = &keys[share.records.clone()];
+        // Two loops: shifts that do nothing take a third of the time.
+        if digit.is_whole() {
+            count(keys, &mut counts, |key| key.get().wrapping_sub(share.bins.start));
+        } else {
+            count(keys, &mut counts, |key| digit.of(key).wrapping_sub(share.bins.start));
         }
         let mut rest = &counts[..];
         share.sums.extend(share.pieces().map(|(_, piece)| {
@@ -304,6 +331,17 @@ fn counted<K: Index, P: Index>(
     Ok((ptr, shares))
 }
 
+/// Counts the keys of each bin; a key of no bin counts nowhere.
+#[inline(always)]
+fn count<K: Index, P: Index>(keys: &[K], counts: &mut [P], bin: impl Fn(K) -> usize) {
+    let one = P::cast(1);
+    for &key in keys {
+        if let Some(count) = counts.get_mut(bin(key)) {
+            *count = count.wrapping_add(one);
+        }
+    }
+}
+
 /// The order of records by key alone.
 /// # Errors
 /// [`Error::OutOfMemory`].
@@ -323,6 +361,11 @@ struct Places<A, T> {
 unsafe impl<A: Send, T: Send> Sync for Places<A, T> {}
 
 impl<A: Copy, T: Copy> Places<A, T> {
+    /// The same memory.
+    #[inline(always)]
+    fn again(&self) -> Self {
+        Self { ..*self }
+    }
     /// Writes record number `place`, of one element.
     /// # Safety
     /// As for [`put`](Self::put); `stride` is 1.
@@ -382,11 +425,12 @@ mod tests {
             assert!(with.lists.chunks(2).zip(&with.values).all(|(l, &e)| l == [e as u32, keys[e as usize]]));
         }
         // So many bins that threads share those out.
+        let n = 3 * n;
         let each: Vec<usize> = (0..=n).collect();
-        let keys: Vec<u32> = (0..n).map(|e| (e * 7919 % 65_537) as u32).collect();
+        let keys: Vec<u32> = (0..n).map(|e| (e * 7919 % 196_613) as u32).collect();
         let mut expected: Vec<u32> = (0..n as u32).collect();
         expected.sort_by_key(|&e| keys[e as usize]);
-        for (count, bins) in [(1, 65_537), (2, 65_537), (3, 99_999), (20, 65_537), (20, 1_000_000)] {
+        for (count, bins) in [(1, 196_613), (2, 196_613), (3, 299_999), (20, 196_613), (20, 3_000_000)] {
             let threads = Threads::new(count).unwrap();
             let (ptr, order) = order_by::<u32, u32>(&threads, &keys, bins).unwrap();
             assert!(order == expected && ptr.len() == bins + 1, "{count} threads, {bins} bins");
@@ -451,6 +495,21 @@ mod tests {
                 assert!(found.ptr == ptr && found.lists == expected, "{spread}, {count} threads");
             }
         }
+    }
+
+    /// Few records of all bins are one share; where they come in order, or are many, each thread has one.
+    #[test]
+    fn few_records_are_for_one_thread() {
+        let threads = Threads::new(2).unwrap();
+        let shares_of = |n: usize, key: &dyn Fn(usize) -> usize| {
+            let keys: Vec<u32> = (0..n).map(|e| key(e) as u32).collect();
+            shares::<_, u32>(&threads, &keys, Digit::whole(50_000), true).unwrap().len()
+        };
+        assert_eq!(shares_of(200_000, &|e| e * 7919 % 50_000), 1);
+        assert_eq!(shares_of(200_000, &|e| e / 4), 2);
+        assert_eq!(shares_of(200_000, &|e| (e / 4 + e * 7919 % 3000).min(49_999)), 2);
+        assert_eq!(shares_of(400_000, &|e| e * 7919 % 50_000), 2);
+        assert_eq!(shares_of(10, &|e| e), 1);
     }
 
     #[test]
