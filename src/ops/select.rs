@@ -127,12 +127,13 @@ pub(crate) fn keep_values<T: Copy + Send + Sync, I: Index>(
         to.truncate(n);
         Ok(())
     };
-    let most = guess(a.nrows(), a.nnz(), |i| {
-        let (len, mut kept) = (ptr[i + 1] - ptr[i], [false; 32 * CHUNK]);
-        if len > kept.len() - CHUNK {
-            return (0, 0);
-        }
-        keeps(i..i + 1, &mut kept[..len]);
+    let most = guess(ptr, |rows| {
+        let (start, mut kept) = (ptr[rows.start], [false; 32 * CHUNK]);
+        // As many of these rows as there are flags for.
+        let rows = rows.start
+            ..rows.start + ptr[rows.start + 1..=rows.end].partition_point(|&p| p - start <= kept.len() - CHUNK);
+        let len = ptr[rows.end] - start;
+        keeps(rows, &mut kept[..len]);
         (count(&kept, len), len)
     });
     let (row_ptr, cols, values) = append_rows(threads, "select", &row_blocks(a)?, most, &append)?;
@@ -214,15 +215,16 @@ fn below<I: Index>(row: &[I], end: u64) -> usize {
     }
 }
 
-/// How many entries are kept of `nnz` in `nrows` rows, mostly from above. The guess goes by some rows, of which
-/// `of_row` tells how many entries are kept and how many there are. Memory for all entries would not be touched, but
-/// blocks of twice the size make the allocator give memory back that the next call needs.
-fn guess(nrows: usize, nnz: usize, of_row: impl Fn(usize) -> (usize, usize)) -> usize {
-    /// Rows that are looked at, at least if there are so many and at most; else one of the first number.
-    const ROWS: [usize; 2] = [64, 1024];
-    let looked = (nrows / ROWS[0]).clamp(ROWS[0], ROWS[1]);
-    let rows = (0..nrows).step_by(nrows.div_ceil(looked).max(1)).map(of_row);
-    let (kept, all) = rows.fold((0, 0), |sum, row| (sum.0 + row.0, sum.1 + row.1));
+/// How many entries are kept of all rows, mostly from above. The guess goes by some rows, of which `of_rows` tells how
+/// many entries are kept and how many there are. Memory for all entries would not be touched, but blocks of twice the
+/// size make the allocator give memory back that the next call needs.
+fn guess(ptr: &[usize], of_rows: impl Fn(Range<usize>) -> (usize, usize)) -> usize {
+    /// Rows that are looked at, so many together: a call for each row takes longer than the row.
+    const SAMPLES: usize = 64;
+    const ROWS: usize = 8;
+    let (nrows, nnz) = (ptr.len() - 1, ptr[ptr.len() - 1]);
+    let samples = (0..nrows).step_by((nrows / SAMPLES).max(ROWS)).map(|i| of_rows(i..nrows.min(i + ROWS)));
+    let (kept, all) = samples.fold((0, 0), |sum, of| (sum.0 + of.0, sum.1 + of.1));
     if all == 0 {
         return nnz;
     }
@@ -282,9 +284,9 @@ pub(crate) fn band_values<T: Copy + Send + Sync, I: Index>(
         to.truncate(n);
         Ok(())
     };
-    let most = guess(a.nrows(), a.nnz(), |i| {
-        let [first, second] = runs_of(i);
-        (first.len() + second.len(), ptr[i + 1] - ptr[i])
+    let most = guess(ptr, |rows| {
+        let all = ptr[rows.end] - ptr[rows.start];
+        (rows.flat_map(runs_of).map(|run| run.len()).sum(), all)
     });
     let (row_ptr, cols, values) = append_rows(threads, "select", &row_blocks(a)?, most, &append)?;
     Ok((Pattern::from_parts(a.nrows(), a.ncols(), row_ptr, cols, true), values))
