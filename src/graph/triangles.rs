@@ -12,18 +12,21 @@ mod counts;
 #[cfg(feature = "cuda")]
 mod device;
 mod direct;
+mod forward;
 mod listed;
 mod lower;
 
 use std::sync::Arc;
 
-pub(super) use adjacency::symmetry;
 use adjacency::{Adjacency, Order};
 pub(super) use counts::{counts_of_simple, edge_counts_of_simple};
-use lower::{Lists, Lower, Packed};
+pub(super) use forward::symmetry;
+use forward::{Forward, fits};
+use lower::Lower;
 
 use crate::algebra::Value;
 use crate::par::Threads;
+use crate::simd::{counts_bits, register};
 use crate::{Cpu, Csr, Error, Index, Pattern, Result};
 
 /// How triangles are counted.
@@ -32,7 +35,7 @@ pub enum TriangleMethod {
     /// Chosen from the degrees.
     #[default]
     Auto,
-    /// Masked plus-pair product `L⟨L⟩ = L·L`, rows ordered by degree.
+    /// Masked plus-pair product `L⟨L⟩ = L·L`, each edge directed to its end of higher degree.
     Masked,
     /// Compressed rows of L, intersected 64 columns at a time.
     Compressed,
@@ -188,87 +191,113 @@ fn on_cpu<I: Index>(threads: &Threads, a: &Pattern<I>, method: TriangleMethod) -
     if a.nrows() != a.ncols() {
         return Err(Error::NotSquare { op: "triangles", nrows: a.nrows(), ncols: a.ncols() });
     }
-    if let Some(found) = direct(threads, a, method)? {
-        return Ok(found);
+    let alike = neighbors_of_neighbors(a);
+    let direct = match method {
+        TriangleMethod::Direct => direct::count(threads, a, u64::MAX)?,
+        TriangleMethod::Auto if alike as f64 <= ALIKE * register() as f64 => direct::count(threads, a, MOST)?,
+        _ => None,
+    };
+    if let Some(count) = direct {
+        let why = if method == TriangleMethod::Direct {
+            "asked for".into()
+        } else {
+            format!("a neighbor has {alike} neighbors")
+        };
+        return Ok(Triangles { count, method: format!("direct: rows as they stand; {why}; A is symmetric") });
     }
-    let graph = Adjacency::new(threads, a)?;
-    if method == TriangleMethod::Auto
-        && let Some(both) = graph.merged(threads, MERGED)?
-        && let Some(count) = direct::count(threads, &both, MOST)?
+    if method == TriangleMethod::Direct {
+        let count = direct::count(threads, &a.symmetrized(threads)?, u64::MAX)?;
+        let method = "direct: rows as they stand; asked for; A and Aᵀ are merged".into();
+        return Ok(Triangles { count: count.unwrap_or_default(), method });
+    }
+    // As if A were symmetric; then as it is.
+    let mut graph = Adjacency::new(threads, a, true)?;
+    let (mut form, mut why) = choose(method, lookups(&graph), counts_bits());
+    let mut lists = if form == Form::Lists { Forward::of_symmetric(threads, a)? } else { None };
+    let symmetric = lists.is_some() || form == Form::Packed && symmetry(threads, a)?.is_some();
+    if !symmetric {
+        graph = Adjacency::new(threads, a, false)?;
+        (form, why) = choose(method, lookups(&graph), counts_bits());
+    }
+    if form == Form::Lists
+        && let Some(t) = graph.transposed()
+        && fits(a, graph.before(graph.vertices()))
     {
-        let method = format!("direct: rows as they stand; no vertex in over {MERGED} entries; A and Aᵀ are merged");
-        return Ok(Triangles { count, method });
+        let sorted = if a.is_sorted() { None } else { Some(t.transpose(threads)?) };
+        lists = Some(Forward::of_both(threads, sorted.as_ref().unwrap_or(a), t)?);
+    }
+    let matrix = if symmetric { "A is symmetric" } else { "A and Aᵀ are read" };
+    if let Some(lists) = lists {
+        let method = format!("masked: neighbors of higher degree, as lists; {why}; {matrix}");
+        return Ok(Triangles { count: lists.count(threads)?, method });
     }
     let order = Order::by_degree(threads, &graph)?;
-    let degrees = Degrees { vertices: order.named, sum: graph.before(graph.vertices()), longest: order.longest };
-    let (form, why) = choose(method, &degrees);
-    let (count, form) = match form {
-        Form::Lists => (Lower::<Lists>::new(threads, &graph, &order)?.count(threads)?, "masked: rows of L as lists"),
-        Form::Packed => (
-            Lower::<Packed>::new(threads, &graph, &order)?.count(threads)?,
-            "compressed: rows of L, 64 columns to a word",
-        ),
-    };
-    let matrix = if graph.repeats() { "A and Aᵀ are read" } else { "A is symmetric" };
-    Ok(Triangles { count, method: format!("{form}; {why}; {matrix}") })
+    let count = Lower::new(threads, &graph, &order)?.count(threads)?;
+    Ok(Triangles { count, method: format!("compressed: rows of L, 64 columns to a word; {why}; {matrix}") })
 }
 
-/// The count on rows as they stand, where that is asked for, or chosen and possible.
-fn direct<I: Index>(threads: &Threads, a: &Pattern<I>, method: TriangleMethod) -> Result<Option<Triangles>> {
-    let (most, why) = match method {
-        TriangleMethod::Auto => (MOST, "few comparisons of rows, A is symmetric"),
-        TriangleMethod::Direct => (u64::MAX, "asked for"),
-        TriangleMethod::Masked | TriangleMethod::Compressed => return Ok(None),
-    };
-    let mut count = direct::count(threads, a, most)?;
-    if count.is_none() && method == TriangleMethod::Direct {
-        count = direct::count(threads, &a.symmetrized(threads)?, most)?;
+/// How many neighbors a neighbor has, in the mean over the entries of some rows: Σ d² / Σ d over their lengths d.
+fn neighbors_of_neighbors<I: Index>(a: &Pattern<I>) -> usize {
+    let (n, ptr) = (a.nrows(), a.row_ptr());
+    let (mut squares, mut sum) = (0u128, 0u128);
+    for u in (0..n).step_by(n / ROWS + 1) {
+        let degree = (ptr[u + 1] - ptr[u]) as u128;
+        (squares, sum) = (squares + degree * degree, sum + degree);
     }
-    Ok(count.map(|count| Triangles { count, method: format!("direct: rows as they stand; {why}") }))
+    (squares / sum.max(1)) as usize
 }
 
-/// Degrees, both directions counted, up to which A and Aᵀ are merged to be read as they stand.
-const MERGED: usize = 256;
+/// Rows that this mean is taken of, about.
+const ROWS: usize = 1 << 13;
 
-/// Comparisons an entry beyond those of short rows at most, for rows to be read as they stand: with more, order by
-/// degree and L are worth their price. Two threads, benches/triangles.rs: with 4, graphs with hubs go to L after a
-/// block or two; with 16 soc-brightkite takes 1.3 times as long as by L, with 64 email-Enron 1.3 times, bcsstk16 2.7
-/// times.
+/// Neighbors that a neighbor has, for each byte of a register, up to which rows are read as they stand. Two threads with
+/// AVX2: direct over lists takes 0.5 of the time at 6 (delaunay_n16), 0.7 at 12 (p2p-Gnutella31), 1.0 at 16 (er18d8),
+/// 1.2 at 27 (cond-mat-2005).
+const ALIKE: f64 = 0.5;
+
+/// Comparisons an entry beyond those of short rows at most, for rows to be read as they stand.
 const MOST: u64 = 4;
 
-/// What the choice of a method rests on.
-#[derive(Clone, Copy, Debug)]
-struct Degrees {
-    /// Vertices with two neighbors or more.
-    vertices: usize,
-    /// Of all degrees.
-    sum: usize,
-    /// The largest degree.
-    longest: usize,
+/// Entries that are looked up for an edge by lists, about: of some edges the neighbors of higher degree that the end of
+/// higher degree has, seen at some of its entries.
+fn lookups<I: Index>(graph: &Adjacency<'_, I>) -> usize {
+    let (mut edges, mut sum) = (0, 0);
+    for (u, v) in graph.edges(EDGES) {
+        let end = graph.rank(u).max(graph.rank(v));
+        let step = end.0 / EDGES + 1;
+        let neighbors = graph.neighbors(end.1).into_iter().flatten().step_by(step);
+        sum += step * neighbors.filter(|w| graph.rank(w.get()) > end).count();
+        edges += 1;
+    }
+    sum / edges.max(1)
 }
 
-/// How rows of L are stored.
+/// Edges, and entries of a row, of this sample at most.
+const EDGES: usize = 64;
+
+/// How neighbors are stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Form {
+    /// Out-neighbors of each vertex.
     Lists,
+    /// Rows of L, 64 columns to a word.
     Packed,
 }
 
-/// The form of L for a method, and why.
+/// The form for a method, and why, by the [`lookups`] and whether bits are counted by registers.
 ///
-/// Hubs-first labels gather the entries of L in few columns if there are hubs; where all vertices are alike and have
-/// few neighbors, nearly every word would hold one bit. Times of masked over compressed, one thread,
-/// benches/triangles.rs: lap2d_1000 0.67, er18d8 0.8; stencil27_60 1.05, cnr-2000 1.2, email-Enron 1.6, tc_rmat16 3.
-fn choose(method: TriangleMethod, d: &Degrees) -> (Form, String) {
-    let mean = d.sum as f64 / d.vertices.max(1) as f64;
+/// Bits, and new names that gather them in few words, are worth their price for many lookups. Packed over lists, two
+/// threads, with AVX2 and AVX-512: ego-Facebook (29) 2.0, 1.0; wiki-Vote (34) 1.0, 0.8; rmat14 (62) 1.0, 0.7; tc_rmat16
+/// (105) 0.8, 0.5.
+fn choose(method: TriangleMethod, lookups: usize, counts_bits: bool) -> (Form, String) {
+    let most = if counts_bits { 32 } else { 64 };
     match method {
         TriangleMethod::Masked => (Form::Lists, "asked for".into()),
         TriangleMethod::Compressed => (Form::Packed, "asked for".into()),
-        _ if mean >= 20.0 => (Form::Packed, format!("mean degree {mean:.1}, at least 20")),
-        _ if d.longest as f64 > 8.0 * mean => {
-            (Form::Packed, format!("largest degree {}, over 8 times the mean of {mean:.1}", d.longest))
+        _ if lookups > most => {
+            (Form::Packed, format!("lists would look up {lookups} entries for an edge, over {most}"))
         }
-        _ => (Form::Lists, format!("degrees alike and small: mean {mean:.1}, largest {}", d.longest)),
+        _ => (Form::Lists, format!("about {lookups} entries are looked up for an edge")),
     }
 }
 
@@ -277,14 +306,37 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_choice_follows_the_degrees() {
-        let of = |vertices, sum, longest| choose(TriangleMethod::Auto, &Degrees { vertices, sum, longest });
-        assert_eq!(of(10, 200, 20), (Form::Packed, "mean degree 20.0, at least 20".into()));
-        assert_eq!(of(10, 40, 33), (Form::Packed, "largest degree 33, over 8 times the mean of 4.0".into()));
-        assert_eq!(of(10, 40, 32), (Form::Lists, "degrees alike and small: mean 4.0, largest 32".into()));
-        assert_eq!(of(0, 0, 0).0, Form::Lists);
-        let asked = |method| choose(method, &Degrees { vertices: 10, sum: 40, longest: 33 }).0;
+    fn the_choice_follows_the_lookups() {
+        let of = |lookups, counts_bits| choose(TriangleMethod::Auto, lookups, counts_bits);
+        assert_eq!(of(64, false), (Form::Lists, "about 64 entries are looked up for an edge".into()));
+        assert_eq!(of(65, false), (Form::Packed, "lists would look up 65 entries for an edge, over 64".into()));
+        assert_eq!((of(32, true).0, of(33, true).0), (Form::Lists, Form::Packed));
+        let asked = |method| choose(method, 65, false).0;
         assert_eq!(asked(TriangleMethod::Masked), Form::Lists);
         assert_eq!(asked(TriangleMethod::Compressed), Form::Packed);
+    }
+
+    /// A star whose ends are a path, a complete graph, and no entries.
+    #[test]
+    fn means_over_samples() {
+        fn alone(a: &Pattern) -> Adjacency<'_, u32> {
+            Adjacency::new(&Threads::current(), a, true).unwrap()
+        }
+        let of = |n: usize, joined: &dyn Fn(usize, usize) -> bool| {
+            let (mut ptr, mut cols) = (vec![0], vec![]);
+            for i in 0..n {
+                cols.extend((0..n).filter(|&j| joined(i, j)).map(|j| j as u32));
+                ptr.push(cols.len());
+            }
+            Pattern::<u32>::new(n, n, ptr, cols).unwrap()
+        };
+        let star = of(12, &|i, j| (i == 0) != (j == 0) || i.abs_diff(j) == 1);
+        assert_eq!((neighbors_of_neighbors(&star), lookups(&alone(&star))), ((121 + 4 + 4 + 9 * 9) / 42, 0));
+        // The larger end of an edge i, j has the vertices beyond it: 20 in the mean, as many as are not less than both.
+        let whole = of(61, &|i, j| i != j);
+        assert_eq!(neighbors_of_neighbors(&whole), 60);
+        assert!((15..=25).contains(&lookups(&alone(&whole))), "{}", lookups(&alone(&whole)));
+        let none = of(3, &|_, _| false);
+        assert_eq!((neighbors_of_neighbors(&none), lookups(&alone(&none))), (0, 0));
     }
 }

@@ -33,10 +33,11 @@ pub(crate) fn corners_at<I: Index>(a: &Pattern<I>, rows: Range<usize>, budget: u
         use std::any::Any;
         let any: &dyn Any = a;
         if let Some(a) = any.downcast_ref::<Pattern<u32>>()
-            && super::has_v4()
+            && a.ncols() <= i32::MAX as usize
+            && super::has_v3()
         {
-            // SAFETY: the processor has the instructions; `a` is square, and has the rows.
-            return unsafe { v4::corners(a, rows, budget) };
+            // SAFETY: the processor has the instructions; `a` is square, narrow enough, and has the rows.
+            return unsafe { if super::has_v4() { x86::v4(a, rows, budget) } else { x86::v3(a, rows, budget) } };
         }
     }
     super::dispatch(|| one_by_one(a, rows, budget))
@@ -75,89 +76,97 @@ fn one_by_one<I: Index>(a: &Pattern<I>, rows: Range<usize>, budget: u64) -> Opti
 }
 
 #[cfg(target_arch = "x86_64")]
-mod v4 {
+mod x86 {
+    use super::super::lanes::Lanes;
     use super::{Corners, Pattern, Range, cost};
-    use std::arch::x86_64::{
-        _mm512_cmpeq_epi32_mask, _mm512_cmplt_epu32_mask, _mm512_mask_cmpeq_epi32_mask, _mm512_maskz_loadu_epi32,
-        _mm512_set1_epi32,
-    };
+    use std::arch::x86_64::{__m256i, __m512i};
 
     /// Rows of so many columns are looked at from end to end.
     const SHORT: usize = 64;
 
-    /// So few columns are looked for one by one in a longer row.
+    /// So few columns are held in registers of their own, or looked for one by one in a longer row.
     const FEW: usize = 4;
 
-    /// The first `len` lanes.
-    #[inline(always)]
-    fn lanes(len: usize) -> u16 {
-        if len < 16 { (1 << len) - 1 } else { u16::MAX }
-    }
+    /// Of a list compared with rows up to [`SHORT`] whatever the budget.
+    const FREE: usize = 16;
 
     /// How many of `few` are among the `many`, of which none stands twice.
-    #[inline]
-    #[target_feature(enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx2,bmi1,bmi2,lzcnt,popcnt")]
-    fn met(few: &[u32], many: &[u32]) -> u32 {
+    #[inline(always)]
+    unsafe fn common<R: Lanes>(few: &[u32], many: &[u32]) -> u32 {
         let mut sum = 0;
-        for sixteen in many.chunks(16) {
-            let at = lanes(sixteen.len());
-            // SAFETY: the lanes loaded lie in the chunk.
-            let many = unsafe { _mm512_maskz_loadu_epi32(at, sixteen.as_ptr().cast()) };
-            // No two of the few meet the same lane.
-            let mut met = 0;
-            for &c in few {
-                met |= _mm512_mask_cmpeq_epi32_mask(at, many, _mm512_set1_epi32(c as i32));
+        for part in many.chunks(R::LANES) {
+            // SAFETY: the caller's: the instructions are there.
+            unsafe {
+                let columns = R::load(part);
+                let mut hits = R::none();
+                for &c in few {
+                    hits = R::or(hits, columns.equal(R::splat(c)));
+                }
+                sum += R::count(hits, part.len());
             }
-            sum += met.count_ones();
         }
         sum
     }
 
     /// # Safety
-    /// `a` is square and has the rows.
-    #[target_feature(enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx2,bmi1,bmi2,lzcnt,popcnt")]
-    pub(super) unsafe fn corners(a: &Pattern<u32>, rows: Range<usize>, budget: u64) -> Option<Corners> {
+    /// `a` is square, of fewer than 2³¹ columns, and has the rows; the processor has the instructions.
+    #[inline(always)]
+    unsafe fn corners<R: Lanes>(a: &Pattern<u32>, rows: Range<usize>, budget: u64) -> Option<Corners> {
         let (ptr, cols) = (a.row_ptr(), a.col_idx());
         // SAFETY: for a row of `a`: 1. its pointers are there; 2. they name a range of `cols`.
         let row = |i: usize| unsafe { cols.get_unchecked(*ptr.get_unchecked(i)..*ptr.get_unchecked(i + 1)) };
         let (mut found, mut left) = (Corners::default(), budget);
         for i in rows {
             let own = row(i);
-            let name = _mm512_set1_epi32(i as i32);
-            let len = if own.len() <= 16 {
-                let at = lanes(own.len());
-                // SAFETY: the lanes loaded lie in the row.
-                let own = unsafe { _mm512_maskz_loadu_epi32(at, own.as_ptr().cast()) };
-                found.diagonal += u64::from((_mm512_cmpeq_epi32_mask(own, name) & at).count_ones());
-                (_mm512_cmplt_epu32_mask(own, name) & at).count_ones() as usize
+            // SAFETY: the caller's, here and below: the instructions are there; what is loaded fits a register.
+            let (name, first) = unsafe { (R::splat(i as u32), R::load(&own[..own.len().min(R::LANES)])) };
+            let len = if own.len() <= R::LANES {
+                // SAFETY: as above.
+                unsafe {
+                    found.diagonal += u64::from(R::count(first.equal(name), own.len()));
+                    R::count(first.below(name), own.len()) as usize
+                }
             } else {
                 let len = own.partition_point(|&j| j < i as u32);
                 found.diagonal += u64::from(own.get(len) == Some(&(i as u32)));
                 len
             };
             found.below += len as u64;
+            // What stands there beyond the list is not below i. (A closure would be compiled without the instructions.)
+            // SAFETY: as above.
+            let few = unsafe { [first.lane(0), first.lane(1), first.lane(2), first.lane(3)] };
             for t in 0..len {
                 let (before, b) = (&own[..t], own[t]);
                 // A column is below ncols = nrows.
                 let other = row(b as usize);
-                if t <= 16 && other.len() <= SHORT {
-                    let (mut named, mut met) = (0, 0);
-                    for sixteen in other.chunks(16) {
-                        let at = lanes(sixteen.len());
-                        // SAFETY: the lanes loaded lie in the chunk.
-                        let other = unsafe { _mm512_maskz_loadu_epi32(at, sixteen.as_ptr().cast()) };
-                        named |= _mm512_mask_cmpeq_epi32_mask(at, other, name);
-                        // Columns are distinct, so that no two meet the same lane.
-                        let mut lanes = 0;
-                        for &c in before {
-                            lanes |= _mm512_mask_cmpeq_epi32_mask(at, other, _mm512_set1_epi32(c as i32));
+                if t <= FREE && other.len() <= SHORT {
+                    // SAFETY: as above, and a part fits a register.
+                    unsafe {
+                        let (mut named, bound) = (R::none(), R::splat(b));
+                        for part in other.chunks(R::LANES) {
+                            let columns = R::load(part);
+                            named = R::or(named, columns.equal(name));
+                            let mut hits = R::none();
+                            if t == 0 {
+                                continue;
+                            } else if len <= FEW && R::LANES == 8 {
+                                // All of the list at once: those from b on are not below it. No branch depends on t,
+                                // which is worth more than comparisons; to a mask of sixteen it is not.
+                                for c in few {
+                                    hits = R::or(hits, columns.equal(c));
+                                }
+                                hits = R::and(hits, columns.below(bound));
+                            } else {
+                                for &c in before {
+                                    hits = R::or(hits, columns.equal(R::splat(c)));
+                                }
+                            }
+                            found.triangles += u64::from(R::count(hits, part.len()));
                         }
-                        met += lanes.count_ones();
+                        if R::count(named, R::LANES) == 0 {
+                            return None;
+                        }
                     }
-                    if named == 0 {
-                        return None;
-                    }
-                    found.triangles += u64::from(met);
                     continue;
                 }
                 if t <= FEW {
@@ -172,10 +181,27 @@ mod v4 {
                 other[prefix..].binary_search(&(i as u32)).ok()?;
                 let other = &other[..prefix];
                 let (few, many) = if t < prefix { (before, other) } else { (other, before) };
-                found.triangles += u64::from(met(few, many));
+                // SAFETY: as above.
+                found.triangles += u64::from(unsafe { common::<R>(few, many) });
             }
         }
         Some(found)
+    }
+
+    /// # Safety
+    /// `a` is square, of fewer than 2³¹ columns, and has the rows.
+    #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+    pub(super) unsafe fn v3(a: &Pattern<u32>, rows: Range<usize>, budget: u64) -> Option<Corners> {
+        // SAFETY: the caller's, and the features are enabled here.
+        unsafe { corners::<__m256i>(a, rows, budget) }
+    }
+
+    /// # Safety
+    /// As [`v3`].
+    #[target_feature(enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx2,bmi1,bmi2,lzcnt,popcnt")]
+    pub(super) unsafe fn v4(a: &Pattern<u32>, rows: Range<usize>, budget: u64) -> Option<Corners> {
+        // SAFETY: as above.
+        unsafe { corners::<__m512i>(a, rows, budget) }
     }
 }
 

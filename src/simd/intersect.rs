@@ -140,21 +140,6 @@ fn meet_packed_scalar(rows: &[u64], starts: &[usize], words: &[u64], mask: usize
     sum
 }
 
-/// How many of `names` have their bit in `words`.
-/// # Panics
-/// If `mask` is not an index of `words`.
-#[inline(always)]
-pub(crate) fn count_set(names: &[u32], words: &[u64], mask: usize) -> u64 {
-    assert!(mask < words.len());
-    let mut sum = 0;
-    for &b in names {
-        // SAFETY: the index is ≤ mask < words.len().
-        let word = unsafe { *words.get_unchecked((b as usize >> 6) & mask) };
-        sum += word >> (b & 63) & 1;
-    }
-    sum
-}
-
 /// Words as pairs of u32, in the order in which they lie in memory.
 #[inline(always)]
 fn halves(words: &[u64]) -> &[u32] {
@@ -298,9 +283,6 @@ mod tests {
             let want: usize = sets.iter().map(|other| other.intersection(set).count()).sum();
             assert_eq!(meet_packed(&rows, &starts, &words, 63), want as u64);
             assert_eq!(meet_packed_scalar(&rows, &starts, &words, 63), want as u64);
-            let last = &sets[sets.len() - 1];
-            let list: Vec<u32> = last.iter().copied().collect();
-            assert_eq!(count_set(&list, &words, 63), last.intersection(set).count() as u64);
             load_packed(&rows, at, &mut words, 63, true);
             assert!(words.iter().all(|&w| w == 0));
             at = end;

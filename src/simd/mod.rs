@@ -7,8 +7,11 @@ mod accumulator;
 mod common;
 mod corners;
 mod emit;
+mod forward;
 mod intersect;
 mod isa;
+#[cfg(target_arch = "x86_64")]
+mod lanes;
 mod listed;
 mod masked_products;
 mod rows;
@@ -26,7 +29,8 @@ pub(crate) use accumulator::SparseAccumulator;
 pub(crate) use common::{COMMON_SLACK, RowCommon};
 pub(crate) use corners::corners_at;
 pub(crate) use emit::{SLACK, emit_columns, emit_flagged, emit_sets, take_count, take_count_flagged};
-pub(crate) use intersect::{count_set, labels_below, load_packed, meet_packed, packed_row, push_packed, set_bits};
+pub(crate) use forward::{Oriented, Span, count_forward, mirrored};
+pub(crate) use intersect::{labels_below, load_packed, meet_packed, packed_row, push_packed, set_bits};
 pub use isa::Isa;
 pub(crate) use isa::register;
 #[cfg(target_arch = "x86_64")]
@@ -63,6 +67,14 @@ static SET_BITS: [[u8; 8]; 256] = {
     }
     places
 };
+
+/// Whether bits are counted by registers.
+pub(crate) fn counts_bits() -> bool {
+    #[cfg(target_arch = "x86_64")]
+    return has_vpopcntdq();
+    #[cfg(not(target_arch = "x86_64"))]
+    false
+}
 
 /// A computation for [`dispatch_work`].
 pub(crate) trait Work {

@@ -1,10 +1,9 @@
 //! Who is whose neighbor, whatever the matrix looks like, and the order by degree.
 
-use std::ops::Range;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use crate::par::{Fresh, Threads, collected, filled, reserved, try_split};
+use crate::par::{Fresh, Threads, filled, try_split};
 use crate::{Error, Index, Pattern, Result};
 
 /// The pattern of A + Aᵀ: A alone if it is symmetric, else both.
@@ -14,10 +13,14 @@ pub(super) struct Adjacency<'a, I: Index> {
 }
 
 impl<'a, I: Index> Adjacency<'a, I> {
-    /// Transposes a square `a` unless it is seen to be symmetric.
-    pub(super) fn new(threads: &Threads, a: &'a Pattern<I>) -> Result<Self> {
-        let transposed = if symmetry(threads, a)?.is_some() { None } else { Some(a.transpose(threads)?) };
+    /// Transposes a square `a` unless it is symmetric.
+    pub(super) fn new(threads: &Threads, a: &'a Pattern<I>, symmetric: bool) -> Result<Self> {
+        let transposed = if symmetric { None } else { Some(a.transpose(threads)?) };
         Ok(Self { a, transposed })
+    }
+    /// The transpose of a matrix that is not symmetric.
+    pub(super) fn transposed(&self) -> Option<&Pattern<I>> {
+        self.transposed.as_ref()
     }
     pub(super) fn vertices(&self) -> usize {
         self.a.nrows()
@@ -27,24 +30,19 @@ impl<'a, I: Index> Adjacency<'a, I> {
     pub(super) fn neighbors(&self, u: usize) -> [&[I]; 2] {
         [self.a.row(u), self.transposed.as_ref().map_or(&[], |t| t.row(u))]
     }
+    /// Degree and number, by which edges are directed.
+    pub(super) fn rank(&self, u: usize) -> (usize, usize) {
+        (self.degree(u), u)
+    }
+    /// At most so many edges, by entries of A.
+    pub(super) fn edges(&self, most: usize) -> impl Iterator<Item = (usize, usize)> {
+        let (ptr, cols) = (self.a.row_ptr(), self.a.col_idx());
+        let row = |at: usize| ptr.partition_point(|&p| p <= at) - 1;
+        (0..cols.len()).step_by(cols.len() / most + 1).map(move |at| (row(at), cols[at].get()))
+    }
     /// Whether neighbors may be named twice.
     pub(super) fn repeats(&self) -> bool {
         self.transposed.is_some()
-    }
-    /// One list in place of two, without the vertex itself, if no vertex has more than `most` neighbors, rows are
-    /// sorted and there are few enough for a second-level cache: beyond it merging takes longer than new names (er18d8,
-    /// 0.9; p2p-Gnutella31, 1.3).
-    pub(super) fn merged(&self, threads: &Threads, most: usize) -> Result<Option<Pattern<I>>> {
-        match &self.transposed {
-            Some(t)
-                if self.a.is_sorted()
-                    && self.before(self.vertices()) <= CACHED
-                    && (0..self.vertices()).all(|u| self.degree(u) <= most) =>
-            {
-                self.a.symmetrized_by(t, threads).map(Some)
-            }
-            _ => Ok(None),
-        }
     }
     /// Length of these lists.
     #[inline(always)]
@@ -57,148 +55,6 @@ impl<'a, I: Index> Adjacency<'a, I> {
         self.a.row_ptr()[u] + self.transposed.as_ref().map_or(0, |t| t.row_ptr()[u])
     }
 }
-
-/// How many entries are on the diagonal of `a`, if it is symmetric. Rows that are not sorted count as not symmetric.
-///
-/// Passing over the rows in order, the rows i > j that hold j come in the order in which row j must name them, so a
-/// finger in row j that moves on with each of them finds the next, or finds that `a` is not symmetric. If all fingers
-/// come to the ends of their rows, every entry above the diagonal was found, once.
-///
-/// Blocks of rows have fingers of their own, which begin where those of the block before end: how many of its rows hold
-/// j is counted first. Cost: O(nnz), and far less if an entry near the top, or one of a few in between, has no mirror
-/// image.
-pub(in crate::graph) fn symmetry<I: Index>(threads: &Threads, a: &Pattern<I>) -> Result<Option<u64>> {
-    if !a.is_sorted() {
-        return Ok(None);
-    }
-    let (n, ptr, cols) = (a.nrows(), a.row_ptr(), a.col_idx());
-    // A block needs a finger for each row: no more blocks than the entries are worth.
-    let most = threads.count().min(a.nnz() / n.max(1) + 1);
-    let Some(blocks) = blocks_below(a, most)? else { return Ok(None) };
-    let mut fingers = if blocks.len() > 1 { first_fingers(threads, a, &blocks)? } else { filled(n, 0, FINGERS)? };
-    let own = collected(blocks.len(), fingers.chunks_mut(n.max(1)).map(Mutex::new), FINGERS)?;
-    let (differs, diagonal) = (AtomicBool::new(false), AtomicU64::new(0));
-    threads.for_each(
-        blocks.len(),
-        || Ok(()),
-        |(), b| {
-            // Where row j holds the next row that is to hold j.
-            let mut finger = own[b].lock().unwrap_or_else(PoisonError::into_inner);
-            let mut loops = 0;
-            for i in blocks[b].clone() {
-                if differs.load(Ordering::Relaxed) {
-                    return Ok(());
-                }
-                let mut at = ptr[i];
-                let end = ptr[i + 1];
-                while at < end && cols[at].get() < i {
-                    let place = &mut finger[cols[at].get()];
-                    if cols.get(*place).is_none_or(|c| c.get() != i) {
-                        differs.store(true, Ordering::Relaxed);
-                        return Ok(());
-                    }
-                    *place += 1;
-                    at += 1;
-                }
-                if at < end && cols[at].get() == i {
-                    loops += 1;
-                    at += 1;
-                }
-                finger[i] = at;
-            }
-            if b + 1 == blocks.len() && finger[..] != ptr[1..] {
-                differs.store(true, Ordering::Relaxed);
-            }
-            diagonal.fetch_add(loops, Ordering::Relaxed);
-            Ok(())
-        },
-    )?;
-    Ok((!differs.into_inner()).then(|| diagonal.into_inner()))
-}
-
-/// What they take memory for.
-const FINGERS: &str = "fingers in rows";
-
-/// Where the fingers of each block of rows begin in the rows before it, if `a` is symmetric; n of each block.
-fn first_fingers<I: Index>(threads: &Threads, a: &Pattern<I>, blocks: &[Range<usize>]) -> Result<Vec<usize>> {
-    let (n, ptr) = (a.nrows(), a.row_ptr());
-    // What the block before adds: of its own rows where they hold the first row above, and one for each row that holds
-    // j below.
-    let mut fingers = Fresh::new(n.saturating_mul(blocks.len()), FINGERS)?.fill(
-        threads,
-        "triangles",
-        blocks.len(),
-        |b| b * n,
-        || Ok(()),
-        |(), b, slots| {
-            let fingers = slots.take(n, 0);
-            for i in b.checked_sub(1).map_or(0..0, |before| blocks[before].clone()) {
-                let row = a.row(i);
-                let below = row.iter().take_while(|j| j.get() < i).inspect(|j| fingers[j.get()] += 1).count();
-                fingers[i] = ptr[i] + below + usize::from(row.get(below).is_some_and(|j| j.get() == i));
-            }
-            Ok(())
-        },
-    )?;
-    // Then what all blocks before add, some columns at a time.
-    let mut parts: Vec<Mutex<Vec<&mut [usize]>>> = reserved(n.div_ceil(COLUMNS), FINGERS)?;
-    for _ in 0..n.div_ceil(COLUMNS) {
-        parts.push(Mutex::new(reserved(blocks.len(), FINGERS)?));
-    }
-    for of_block in fingers.chunks_mut(n) {
-        for (part, columns) in parts.iter_mut().zip(of_block.chunks_mut(COLUMNS)) {
-            part.get_mut().unwrap_or_else(PoisonError::into_inner).push(columns);
-        }
-    }
-    threads.for_each(
-        parts.len(),
-        || Ok(()),
-        |(), part| {
-            let mut of_blocks = parts[part].lock().unwrap_or_else(PoisonError::into_inner);
-            for b in 1..of_blocks.len() {
-                let (before, here) = of_blocks.split_at_mut(b);
-                here[0].iter_mut().zip(&*before[b - 1]).for_each(|(here, before)| *here += before);
-            }
-            Ok(())
-        },
-    )?;
-    drop(parts);
-    Ok(fingers)
-}
-
-/// Ranges of rows with about as many entries below the diagonal, by a sample of rows; nothing if one of those shows
-/// that `a` is not symmetric.
-fn blocks_below<I: Index>(a: &Pattern<I>, most: usize) -> Result<Option<Vec<Range<usize>>>> {
-    let (ptr, samples) = (a.row_ptr(), most * 16);
-    if most == 1 {
-        return try_split(a.nrows(), 1, |i| i as u64).map(Some);
-    }
-    // Of each stretch of entries: those below the diagonal before it, and how many of 256 are in it.
-    let step = a.nnz() / samples + 1;
-    let mut stretches = reserved(samples + 1, "a sample of rows")?;
-    let mut before = 0;
-    for s in 0..=samples {
-        // The row that holds the first entry.
-        let i = ptr.partition_point(|&p| p <= s * step).saturating_sub(1).min(a.nrows() - 1);
-        let row = a.row(i);
-        let below = row.partition_point(|j| j.get() < i);
-        if row[..below].first().is_some_and(|j| a.find(j.get(), i).is_none()) {
-            return Ok(None);
-        }
-        let share = below * 256 / row.len().max(1);
-        stretches.push((before, share));
-        before += step * share / 256;
-    }
-    // A row takes time of its own.
-    try_split(a.nrows(), most, |i| {
-        let (before, share) = stretches[ptr[i] / step];
-        (before + ptr[i] % step * share / 256 + 2 * i) as u64
-    })
-    .map(Some)
-}
-
-/// Columns whose fingers are set together.
-const COLUMNS: usize = 1 << 12;
 
 /// New names for vertices: the more neighbors, the smaller.
 pub(super) struct Order {
@@ -295,9 +151,6 @@ fn longest<I: Index>(threads: &Threads, graph: &Adjacency<'_, I>) -> Result<usiz
     Ok(longest.into_inner())
 }
 
-/// Entries that a second-level cache has room for, about.
-const CACHED: usize = 1 << 20;
-
 /// Vertices that one thread names faster than it wakes another.
 const SERIAL: usize = 1 << 14;
 
@@ -318,58 +171,10 @@ mod tests {
         Pattern::new(n, n, ptr, cols).unwrap()
     }
 
-    /// Against the transpose, on patterns that are symmetric, nearly so, and not.
-    #[test]
-    fn symmetry_is_seen_exactly() {
-        let mut state = 5u64;
-        let mut next = move |below: usize| {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            ((state >> 33) as usize % below) as u32
-        };
-        let mut seen = [0, 0];
-        for case in 0..400 {
-            let n = 2 + case % 31;
-            let mut edges = vec![];
-            for _ in 0..case % 29 {
-                let (i, j) = (next(n), next(n));
-                edges.extend([(i, j), (j, i)]);
-            }
-            if case % 2 == 1 {
-                edges.extend((0..case % 4).map(|_| (next(n), next(n))));
-            }
-            // A diagonal with gaps, and entries that only the end of a row tells from those of the next.
-            if case % 3 == 0 {
-                edges.extend((0..n as u32).step_by(2).map(|i| (i, i)));
-            }
-            let a = pattern(n, &edges);
-            let want = a.transpose(&Threads::current()).unwrap() == a;
-            seen[usize::from(want)] += 1;
-            for threads in [1, 2, 3, 9] {
-                let threads = Threads::new(threads).unwrap();
-                let diagonal = (0..n).filter(|&i| a.find(i, i).is_some()).count() as u64;
-                assert_eq!(symmetry(&threads, &a).unwrap(), want.then_some(diagonal), "{a:?}");
-            }
-        }
-        assert!(seen.iter().all(|&n| n > 50), "{seen:?}");
-    }
-
-    /// Row 0 ends where row 1 begins with the very row that asks row 0: found only by the end of the row.
-    #[test]
-    fn a_finger_does_not_pass_into_the_next_row() {
-        let a = pattern(3, &[(1, 2), (2, 0)]);
-        assert_eq!(symmetry(&Threads::new(1).unwrap(), &a).unwrap(), None);
-    }
-
-    #[test]
-    fn an_unsorted_pattern_is_not_trusted() {
-        let a = Pattern::<u32>::from_unsorted(3, 3, vec![0, 2, 3, 4], vec![2, 1, 0, 0]).unwrap();
-        assert_eq!(symmetry(&Threads::current(), &a).unwrap(), None);
-    }
-
     #[test]
     fn hubs_come_first_and_leaves_have_no_name() {
         let a = pattern(5, &[(0, 4), (4, 0), (1, 4), (4, 1), (1, 2), (2, 1), (2, 4), (4, 2)]);
-        let graph = Adjacency::new(&Threads::current(), &a).unwrap();
+        let graph = Adjacency::new(&Threads::current(), &a, true).unwrap();
         let order = Order::by_degree(&Threads::current(), &graph).unwrap();
         let none = Order::NAMELESS;
         assert_eq!(order.label, [none, 1, 2, none, 0, none, none, none]);
@@ -385,7 +190,7 @@ mod tests {
         let a = pattern(n as usize, &edges);
         let by = |threads| {
             let threads = Threads::new(threads).unwrap();
-            Order::by_degree(&threads, &Adjacency::new(&threads, &a).unwrap()).unwrap()
+            Order::by_degree(&threads, &Adjacency::new(&threads, &a, true).unwrap()).unwrap()
         };
         let one = by(1);
         let named: Vec<u32> = (0..n).filter(|&u| a.row(u as usize).len() >= 2).collect();

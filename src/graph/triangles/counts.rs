@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::adjacency::symmetry;
+use super::forward::symmetry;
 use super::listed::Upward;
 use crate::par::Threads;
 use crate::{Csr, Error, Index, Pattern, Result};

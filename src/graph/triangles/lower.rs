@@ -1,6 +1,5 @@
 //! L in rows that are made for intersections, and the count.
 
-use std::marker::PhantomData;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -8,26 +7,11 @@ use std::sync::{Mutex, PoisonError};
 use super::adjacency::{Adjacency, Order};
 use crate::par::{Threads, append_blocks, counters, filled, reserved, try_split, zeros};
 use crate::simd::{
-    self, SLACK, count_set, dispatch_work, emit_sets, labels_below, load_packed, meet_packed, packed_row, prefetch,
-    push_packed, set_bits,
+    self, SLACK, dispatch_work, emit_sets, labels_below, load_packed, meet_packed, packed_row, prefetch, push_packed,
+    set_bits,
 };
 use crate::sparse::out_of_memory;
 use crate::{Index, Result};
-
-/// How a row of L is written, one after another in a run of units.
-pub(super) trait Rows: Sync {
-    type Unit: Copy + Send + Sync;
-    /// The row without entries.
-    const EMPTY: Self::Unit;
-    /// Appends the row of `names`, which may have repeats.
-    fn push(rows: &mut Vec<Self::Unit>, names: &mut [u32], scratch: &mut Scratch) -> Result<()>;
-    /// Writes the names in the row at `at` to `names`, which has room for them and [`SLACK`]; returns how many they
-    /// are, and where the next row begins.
-    fn names(rows: &[Self::Unit], at: usize, names: &mut [u32]) -> (usize, usize);
-    /// Σ |L(b) ∩ L(a)| over the rows b that begin at `starts`, for the row a at `at`; `words` is clear before and
-    /// after.
-    fn meet(rows: &[Self::Unit], at: usize, starts: &[usize], words: &mut [u64]) -> u64;
-}
 
 /// Bits of a row, and a list of the words in use.
 pub(super) struct Scratch {
@@ -35,82 +19,26 @@ pub(super) struct Scratch {
     touched: Vec<u32>,
 }
 
-/// 64 columns to a word.
-pub(super) struct Packed;
-
-impl Rows for Packed {
-    type Unit = u64;
-    const EMPTY: u64 = 0;
-
-    #[inline(always)]
-    fn push(rows: &mut Vec<u64>, names: &mut [u32], scratch: &mut Scratch) -> Result<()> {
-        let mask = scratch.words.len() - 1;
-        let n = set_bits(names, &mut scratch.words, mask, &mut scratch.touched);
-        push_packed(rows, &scratch.touched[..n], &mut scratch.words)
-    }
-    #[inline(always)]
-    fn names(rows: &[u64], at: usize, names: &mut [u32]) -> (usize, usize) {
-        let (sets, bits, next) = packed_row(rows, at);
-        (emit_sets(sets, bits, names), next)
-    }
-    #[inline(always)]
-    fn meet(rows: &[u64], at: usize, starts: &[usize], words: &mut [u64]) -> u64 {
-        let mask = words.len() - 1;
-        load_packed(rows, at, words, mask, false);
-        let sum = meet_packed(rows, starts, words, mask);
-        load_packed(rows, at, words, mask, true);
-        sum
-    }
-}
-
-/// A list of columns.
-pub(super) struct Lists;
-
-impl Rows for Lists {
-    type Unit = u32;
-    const EMPTY: u32 = 0;
-
-    #[inline(always)]
-    fn push(rows: &mut Vec<u32>, names: &mut [u32], _: &mut Scratch) -> Result<()> {
-        names.sort_unstable();
-        let at = rows.len();
-        rows.try_reserve(names.len() + 1).map_err(|_| out_of_memory::<u32>("rows of L", at + names.len() + 1))?;
-        rows.push(0);
-        let mut last = None;
-        for &b in &*names {
-            if last != Some(b) {
-                rows.push(b);
-                last = Some(b);
-            }
-        }
-        rows[at] = (rows.len() - at - 1) as u32;
-        Ok(())
-    }
-    #[inline(always)]
-    fn names(rows: &[u32], at: usize, names: &mut [u32]) -> (usize, usize) {
-        let row = list(rows, at);
-        names[..row.len()].copy_from_slice(row);
-        (row.len(), at + 1 + row.len())
-    }
-    #[inline(always)]
-    fn meet(rows: &[u32], at: usize, starts: &[usize], words: &mut [u64]) -> u64 {
-        let mask = words.len() - 1;
-        let own = list(rows, at);
-        own.iter().for_each(|&b| words[(b >> 6) as usize] |= 1 << (b & 63));
-        let sum = starts.iter().map(|&s| count_set(list(rows, s), words, mask)).sum();
-        own.iter().for_each(|&b| words[(b >> 6) as usize] = 0);
-        sum
-    }
-}
-
+/// Appends the row of `names`, which may have repeats.
 #[inline(always)]
-fn list(rows: &[u32], at: usize) -> &[u32] {
-    &rows[at + 1..][..rows[at] as usize]
+fn push(rows: &mut Vec<u64>, names: &[u32], scratch: &mut Scratch) -> Result<()> {
+    let mask = scratch.words.len() - 1;
+    let n = set_bits(names, &mut scratch.words, mask, &mut scratch.touched);
+    push_packed(rows, &scratch.touched[..n], &mut scratch.words)
+}
+
+/// Writes the names in the row at `at` to `names`, which has room for them and [`SLACK`]; returns how many they are, and
+/// where the next row begins.
+#[inline(always)]
+fn names_at(rows: &[u64], at: usize, names: &mut [u32]) -> (usize, usize) {
+    let (sets, bits, next) = packed_row(rows, at);
+    (emit_sets(sets, bits, names), next)
 }
 
 /// L.
-pub(super) struct Lower<F: Rows> {
-    rows: Vec<F::Unit>,
+pub(super) struct Lower {
+    /// One after another behind a row without entries, 64 columns to a word.
+    rows: Vec<u64>,
     /// Where the row of each name begins.
     starts: Vec<AtomicU64>,
     /// Runs of rows of about equal work.
@@ -119,7 +47,6 @@ pub(super) struct Lower<F: Rows> {
     words: usize,
     /// Most entries in a row.
     longest: usize,
-    _rows: PhantomData<F>,
 }
 
 /// Entries of A in a block at least.
@@ -129,7 +56,7 @@ const BLOCKS: usize = 1024;
 /// Rows of L that are asked for at once.
 const BATCH: usize = 256;
 
-impl<F: Rows> Lower<F> {
+impl Lower {
     pub(super) fn new<I: Index>(threads: &Threads, graph: &Adjacency<'_, I>, order: &Order) -> Result<Self> {
         let n = graph.vertices();
         let total = graph.before(n);
@@ -154,15 +81,15 @@ impl<F: Rows> Lower<F> {
             blocks.len(),
             hint,
             state,
-            |(scratch, names), b, rows: &mut Vec<F::Unit>| {
+            |(scratch, names), b, rows: &mut Vec<u64>| {
                 let mut part = parts[b].lock().unwrap_or_else(PoisonError::into_inner);
                 let (lens, sum) = &mut *part;
                 if b == 0 {
-                    rows.try_reserve(1).map_err(|_| out_of_memory::<F::Unit>("rows of L", 1))?;
-                    rows.push(F::EMPTY);
+                    rows.try_reserve(1).map_err(|_| out_of_memory::<u64>("rows of L", 1))?;
+                    rows.push(0);
                 }
                 let (first, of) = (rows.len(), blocks[b].clone());
-                let most = dispatch_work(Block::<F, I> { graph, order, of, lens, rows, names, scratch })?;
+                let most = dispatch_work(Block::<I> { graph, order, of, lens, rows, names, scratch })?;
                 *sum = rows.len() - first;
                 longest.fetch_max(most, Ordering::Relaxed);
                 Ok(())
@@ -190,7 +117,7 @@ impl<F: Rows> Lower<F> {
                 Ok(())
             },
         )?;
-        Ok(Self { rows, starts, blocks: runs, words, longest: longest.into_inner(), _rows: PhantomData })
+        Ok(Self { rows, starts, blocks: runs, words, longest: longest.into_inner() })
     }
 
     /// Number of triangles.
@@ -227,7 +154,7 @@ impl<F: Rows> Lower<F> {
         while at < block.end {
             let (mut n, mut rows) = (0, 0);
             while at < block.end && n < BATCH && rows < BATCH {
-                let (found, next) = F::names(&self.rows, at, &mut names[n..]);
+                let (found, next) = names_at(&self.rows, at, &mut names[n..]);
                 // b = min L(a) has no neighbor below it in L(a).
                 if found >= 2 {
                     let own = &mut names[n..n + found];
@@ -247,7 +174,10 @@ impl<F: Rows> Lower<F> {
             }
             let mut first = 0;
             for &(at, end) in &owners[..rows] {
-                sum += F::meet(&self.rows, at, &starts[first..end], words);
+                let mask = words.len() - 1;
+                load_packed(&self.rows, at, words, mask, false);
+                sum += meet_packed(&self.rows, &starts[first..end], words, mask);
+                load_packed(&self.rows, at, words, mask, true);
                 first = end;
             }
         }
@@ -256,17 +186,17 @@ impl<F: Rows> Lower<F> {
 }
 
 /// Some vertices whose rows of L are made, for [`dispatch_work`].
-struct Block<'a, 'g, F: Rows, I: Index> {
+struct Block<'a, 'g, I: Index> {
     graph: &'a Adjacency<'g, I>,
     order: &'a Order,
     of: Range<usize>,
     lens: &'a mut [usize],
-    rows: &'a mut Vec<F::Unit>,
+    rows: &'a mut Vec<u64>,
     names: &'a mut [u32],
     scratch: &'a mut Scratch,
 }
 
-impl<F: Rows, I: Index> simd::Work for Block<'_, '_, F, I> {
+impl<I: Index> simd::Work for Block<'_, '_, I> {
     /// Most entries of a row.
     type Out = Result<usize>;
     #[inline(always)]
@@ -286,7 +216,7 @@ impl<F: Rows, I: Index> simd::Work for Block<'_, '_, F, I> {
             most = most.max(n);
             if n > 0 {
                 let at = rows.len();
-                F::push(rows, &mut names[..n], scratch)?;
+                push(rows, &names[..n], scratch)?;
                 *len = rows.len() - at;
             }
         }
@@ -295,13 +225,13 @@ impl<F: Rows, I: Index> simd::Work for Block<'_, '_, F, I> {
 }
 
 /// A block whose triangles are counted, for [`dispatch_work`].
-struct Count<'a, F: Rows> {
-    lower: &'a Lower<F>,
+struct Count<'a> {
+    lower: &'a Lower,
     block: Range<usize>,
     batch: &'a mut Batch,
 }
 
-impl<F: Rows> simd::Work for Count<'_, F> {
+impl simd::Work for Count<'_> {
     type Out = u64;
     #[inline(always)]
     fn run(self) -> u64 {
