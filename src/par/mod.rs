@@ -524,6 +524,11 @@ pub(crate) struct Slots<'a, T> {
 }
 
 impl<'a, T: Copy> Slots<'a, T> {
+    /// Elements that have been written, to be written again.
+    pub(crate) fn of(slots: &'a mut [T]) -> Self {
+        // SAFETY: `MaybeUninit<T>` has the layout of `T`, and `Slots` never stores an uninitialized element.
+        Self { free: unsafe { &mut *(std::ptr::from_mut(slots) as *mut [MaybeUninit<T>]) } }
+    }
     /// The next `n` elements, which the caller writes. Nothing is taken if they are not there: whoever catches the
     /// panic has left elements unwritten, and it must show.
     #[inline]

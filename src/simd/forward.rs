@@ -76,7 +76,7 @@ impl<I: Index, const LIST: bool> super::Work for Walk<'_, I, LIST> {
         }
         let (mut found, mut listed) = (Mirrored::default(), 0);
         for u in rows {
-            // SAFETY, of the loop: 1. u and its columns are rows of the square `a`, so that their pointers are there,
+            // SAFETY: 1. u and its columns are rows of the square `a`, so that their pointers are there,
             // and lead to entries; 2. fingers and, of the rows at hand, spans are as many; 3. heads are as many as the
             // entries of the rows, and `listed` counts some of those passed.
             unsafe {
@@ -195,21 +195,22 @@ mod x86 {
             if own.len() <= FEW {
                 // Beyond the list is the largest number, which is no vertex. (A closure would be compiled without the
                 // instructions.)
-                // SAFETY, here and below: the caller's.
+                // SAFETY: the caller's: the instructions are there.
                 let few = unsafe {
                     let own = R::load(own);
                     [own.lane(0), own.lane(1), own.lane(2), own.lane(3)]
                 };
                 for &v in own {
                     for part in list(heads, spans[v as usize]).chunks(R::LANES) {
-                        // SAFETY: as above.
-                        sum += u64::from(unsafe {
+                        // SAFETY: as above, and the part fits a register.
+                        let found = unsafe {
                             let (w, mut hits) = (R::load(part), R::none());
                             for v in few {
                                 hits = R::or(hits, w.equal(v));
                             }
                             R::count(hits, part.len())
-                        });
+                        };
+                        sum += u64::from(found);
                     }
                 }
                 continue;

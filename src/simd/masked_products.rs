@@ -107,6 +107,33 @@ impl MaskedProducts {
             unsafe { v4::add(self, p, q, (js.as_ptr().cast(), js.len()), table) };
             return;
         }
+        #[cfg(target_arch = "x86_64")]
+        if self.by == Registers::Eight && js.len() >= 8 {
+            // SAFETY: the same, of AVX2.
+            let done = unsafe { v3::add(self, p, q, (js.as_ptr().cast(), js.len()), table) };
+            self.add_each(p, q.wrapping_add(done as u32), &js[done..], table);
+            return;
+        }
+        self.add_each(p, q, js, table);
+    }
+    /// As [`add`](Self::add) or [`list`](Self::list), for increasing columns `js` of which those among `cols` are looked
+    /// for, fewer by far: their slots, or in place of them their columns if `compares`.
+    /// # Panics
+    /// If these are full, or there are more than [`MASKED_AT_ONCE`] of `cols`.
+    #[inline(never)]
+    pub(crate) fn search<I: Index>(&mut self, p: u32, q: u32, js: &[I], (cols, slot): (&[I], usize), compares: bool) {
+        assert!(!self.is_full() && cols.len() <= MASKED_AT_ONCE);
+        let mut n = self.len;
+        search(js, cols, |at, s, found| {
+            let value = if compares { cols[s].get() as u32 } else { (slot + s) as u32 };
+            (self.p[n], self.q[n], self.s[n]) = (p, q.wrapping_add(at as u32), value);
+            n += usize::from(found);
+        });
+        self.len = n;
+    }
+    /// As [`add`](Self::add), one after another.
+    #[inline(always)]
+    fn add_each<I: Index>(&mut self, p: u32, q: u32, js: &[I], table: &[u32]) {
         let (mask, mut n) = (table.len() - 1, self.len);
         for (t, j) in js.iter().enumerate() {
             // SAFETY: 1. an index & (length − 1) is less than the length; 2. n ≤ len + t < ROOM, which all three have.
@@ -119,6 +146,21 @@ impl MaskedProducts {
             }
         }
         self.len = n;
+    }
+}
+
+/// `found`, for each of `cols`, increasing, that is among the increasing `js`: its place there and in `cols`.
+#[inline(always)]
+fn search<I: Index>(js: &[I], cols: &[I], mut found: impl FnMut(usize, usize, bool)) {
+    for (s, j) in cols.iter().enumerate() {
+        // The last column that is no larger. No branch depends on a comparison.
+        let (mut at, mut len) = (0, js.len());
+        while len > 1 {
+            let half = len / 2;
+            at = std::hint::select_unpredictable(js[at + half] <= *j, at + half, at);
+            len -= half;
+        }
+        found(at, s, js.get(at) == Some(j));
     }
 }
 
@@ -226,6 +268,54 @@ mod v4 {
     }
 }
 
+#[cfg(target_arch = "x86_64")]
+mod v3 {
+    use super::{MaskedProducts, NONE};
+    use crate::simd::SET_BITS;
+    use std::arch::x86_64::*;
+
+    /// As [`MaskedProducts::add`], by eights; how many columns that were.
+    /// # Safety
+    /// The processor must have AVX2; `js` be valid for so many columns, for which and 16 more there is room; the table
+    /// not empty, and of no more than 2³¹ slots.
+    #[target_feature(enable = "avx2,popcnt")]
+    #[inline]
+    pub(super) unsafe fn add(
+        list: &mut MaskedProducts,
+        p: u32,
+        q: u32,
+        (js, len): (*const u32, usize),
+        table: &[u32],
+    ) -> usize {
+        let (ps, none) = (_mm256_set1_epi32(p as i32), _mm256_set1_epi32(NONE as i32));
+        let (last, iota) = (_mm256_set1_epi32((table.len() - 1) as i32), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
+        let (mut n, mut t) = (list.len, 0);
+        while t + 8 <= len {
+            // SAFETY: 1. eight columns are there; 2. indices are less than the length of the table; 3. n + 8 ≤ len of
+            // list before + len + 8; 4. a mask of eight bits is a place of the table of these.
+            unsafe {
+                let j = _mm256_and_si256(_mm256_loadu_si256(js.add(t).cast()), last);
+                let s = _mm256_i32gather_epi32::<4>(table.as_ptr().cast(), j);
+                let missed = _mm256_movemask_ps(_mm256_castsi256_ps(_mm256_cmpeq_epi32(s, none))) as u32;
+                // Most registers of a row that is long beside the mask.
+                if missed != 255 {
+                    let found = (missed ^ 255) as usize;
+                    let order = _mm256_cvtepu8_epi32(_mm_loadl_epi64(SET_BITS[found].as_ptr().cast()));
+                    let first = _mm256_set1_epi32(q.wrapping_add(t as u32) as i32);
+                    let qs = _mm256_add_epi32(first, _mm256_permutevar8x32_epi32(iota, order));
+                    _mm256_storeu_si256(list.p.as_mut_ptr().add(n).cast(), ps);
+                    _mm256_storeu_si256(list.q.as_mut_ptr().add(n).cast(), qs);
+                    _mm256_storeu_si256(list.s.as_mut_ptr().add(n).cast(), _mm256_permutevar8x32_epi32(s, order));
+                    n += found.count_ones() as usize;
+                }
+            }
+            t += 8;
+        }
+        list.len = n;
+        t
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -257,8 +347,41 @@ mod tests {
             }
         }
         check::<u32>(Registers::new::<u32>());
+        #[cfg(target_arch = "x86_64")]
+        if crate::simd::has_v3() {
+            check::<u32>(Registers::Eight);
+        }
         check::<u32>(Registers::None);
         check::<u64>(Registers::new::<u64>());
+    }
+
+    /// Rows of any length, of which all, some or none of the columns looked for are: what a table finds.
+    #[test]
+    fn searching_agrees_with_a_table() {
+        fn check<I: Index>() {
+            let (mut searched, mut looked_up) =
+                (MaskedProducts::new::<I>().unwrap(), MaskedProducts::new::<I>().unwrap());
+            for len in 0..40 {
+                for (every, from) in [(1, 0), (3, 1), (7, 90), (200, 255)] {
+                    let js: Vec<I> = (0..len).map(|j| I::cast(5 * j + len)).collect();
+                    let cols: Vec<I> = (from..256).step_by(every).map(I::cast).collect();
+                    let mut table = [NONE; 256];
+                    (3..).zip(&cols).for_each(|(s, j)| table[j.get()] = s);
+                    searched.clear();
+                    looked_up.clear();
+                    searched.search(2, 70, &js, (&cols, 3), false);
+                    looked_up.add(2, 70, &js, &table);
+                    assert_eq!(searched.each(), looked_up.each(), "{len} columns, one in {every} from {from}");
+                    searched.clear();
+                    searched.search(2, 70, &js, (&cols, 3), true);
+                    let columns: Vec<u32> =
+                        looked_up.each().2.iter().map(|&s| cols[s as usize - 3].get() as u32).collect();
+                    assert_eq!(searched.each(), (looked_up.each().0, looked_up.each().1, &columns[..]));
+                }
+            }
+        }
+        check::<u32>();
+        check::<u64>();
     }
 
     /// Few columns that count, or none: what is kept are the products that a table finds.

@@ -96,7 +96,7 @@ impl ProductFinder {
             }
             compute(found);
         };
-        let (ks, soon) = (of_a.row(i).0, of_a.columns_after(i, AHEAD));
+        let (ks, soon, in_order) = (of_a.row(i).0, of_a.columns_after(i, AHEAD), b.is_sorted());
         for (p, k) in ks.iter().enumerate() {
             if let Some(k) = soon.get(p) {
                 of_b.prefetch(k.get());
@@ -106,13 +106,25 @@ impl ProductFinder {
                 let range = within(js, part);
                 (js, q) = (&js[range.clone()], q + range.start);
             }
+            // Of the row of a hub only what counts is looked for.
+            let searches = in_order && js.len() / SEARCHED > cols.len();
+            let mut first = 0;
             while !js.is_empty() {
-                let some = &js[..js.len().min(MASKED_AT_ONCE)];
                 if found.is_full() {
                     done(found);
                     found.clear();
                     *whole = false;
                 }
+                if searches {
+                    let some = &cols[first..cols.len().min(first + MASKED_AT_ONCE)];
+                    found.search(p as u32, q as u32, js, (some, first), compares);
+                    first += some.len();
+                    if first == cols.len() {
+                        break;
+                    }
+                    continue;
+                }
+                let some = &js[..js.len().min(MASKED_AT_ONCE)];
                 if compares {
                     found.list(p as u32, q as u32, some);
                 } else {
@@ -128,6 +140,9 @@ impl ProductFinder {
     }
 }
 
+/// Columns that are passed over in the time in which one is searched for.
+const SEARCHED: usize = 16;
+
 /// Entries of A ahead of the current one whose rows of B are asked for.
 const AHEAD: usize = 8;
 
@@ -138,6 +153,22 @@ fn places(ncols: usize) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// One entry of A, whose row of B is all columns: a mask longer than what is searched for at once.
+    #[test]
+    fn a_long_mask_beside_a_hub() {
+        let n = MASKED_AT_ONCE * (SEARCHED + 1) * 2;
+        let a = Pattern::<u32>::new(1, 1, vec![0, 1], vec![0]).unwrap();
+        let b = Pattern::<u32>::new(1, n, vec![0, n], (0..n as u32).collect()).unwrap();
+        let cols: Vec<u32> = (0..n as u32).step_by(SEARCHED + 1).collect();
+        assert!(cols.len() > MASKED_AT_ONCE && n / SEARCHED > cols.len());
+        let (mut finder, mut found) = (ProductFinder::new::<u32>(n).unwrap(), vec![]);
+        finder.row((&a, &b), 0, None, &cols, |list| {
+            let (_, q, s) = list.each();
+            found.extend(q.iter().copied().zip(s.iter().copied()));
+        });
+        assert_eq!(found, cols.iter().copied().zip(0..).collect::<Vec<_>>());
+    }
 
     /// More products than are remembered at once, in rows of B of any length: by either way those of the definition, in
     /// order.

@@ -7,8 +7,8 @@ use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
 use crate::algebra::Word;
-use crate::kernels::{OneByOne, columns_of_row};
-use crate::par::{Threads, append_both, filled, out_of_memory};
+use crate::kernels::{OneByOne, RowsOfC, columns_of_row};
+use crate::par::{Slots, Threads, append_both, filled, out_of_memory};
 use crate::simd::{self, LANES, RowsOf, Sixteen, dispatch_work};
 use crate::spgemm::product_finder::ProductFinder;
 use crate::spgemm::shifted_operand::ShiftedOperandRows;
@@ -32,13 +32,25 @@ pub(super) fn rows<W: Word, I: Index>(
     };
     let of = Operands { a, b, packed: None, shifted_b: shifted.as_ref() };
     let hint = usize::try_from(work.flops).unwrap_or(usize::MAX).min(mask.nnz());
-    let state = || Ok((ProductFinder::new::<I>(b.ncols())?, filled(mask.longest_row(), false, "a row under a mask")?));
-    append_both(threads, "mxm", work.tasks.len(), hint, state, |finder, t, cols, values| {
+    let state = || {
+        let touched = filled(mask.longest_row(), false, "a row under a mask")?;
+        Ok(State { finder: ProductFinder::new::<I>(b.ncols())?, touched, window: vec![] })
+    };
+    append_both(threads, "mxm", work.tasks.len(), hint, state, |state, t, cols, values| {
         let (task, mut lens) = (&work.tasks[t], lens[t].lock().unwrap_or_else(PoisonError::into_inner));
         let shifted = (step.is_some() && task.cols.is_none()).then(|| ShiftedRows::new::<I>(task.rows.start));
         let misses = Misses::of::<I>(&task.cols, b);
-        dispatch_work(Rows { products, of, shifted, misses, mask, task, finder, lens: &mut lens, cols, values })
+        dispatch_work(Rows { products, of, shifted, misses, mask, task, state, lens: &mut lens, cols, values })
     })
+}
+
+/// What a thread works with.
+struct State<W> {
+    finder: ProductFinder,
+    /// For each slot whether a product touched it: none between rows.
+    touched: Vec<bool>,
+    /// A dense accumulator, which holds the identity between rows; empty until a row wants it.
+    window: Vec<W>,
 }
 
 /// The rows of a task, under a mask.
@@ -50,8 +62,7 @@ struct Rows<'a, 't, W, I: Index> {
     misses: Misses,
     mask: &'a Pattern<I>,
     task: &'t Task,
-    /// And for each slot whether a product touched it: none between rows.
-    finder: &'t mut (ProductFinder, Vec<bool>),
+    state: &'t mut State<W>,
     lens: &'t mut [usize],
     cols: &'t mut Vec<I>,
     values: &'t mut Vec<W>,
@@ -61,8 +72,8 @@ impl<W: Word, I: Index> simd::Work for Rows<'_, '_, W, I> {
     type Out = Result<()>;
     #[inline(always)]
     fn run(self) -> Result<()> {
-        let Self { products, of, mut shifted, mut misses, mask, task, finder: (finder, touched), cols, values, .. } =
-            self;
+        let Self { products, of, mut shifted, mut misses, mask, task, state, cols, values, .. } = self;
+        let State { finder, touched, window } = state;
         let (Operands { a, b, .. }, identity, part) = (of, products.identity(), task.cols.as_ref());
         let most = match part {
             None => mask.row_ptr()[task.rows.end] - mask.row_ptr()[task.rows.start],
@@ -83,17 +94,31 @@ impl<W: Word, I: Index> simd::Work for Rows<'_, '_, W, I> {
                 continue;
             }
             let row = &mut values[n..n + masked.len()];
-            row.fill(identity);
             let before = listed.filter(|&(l, _)| l + 1 == i).zip(shifted.as_mut());
             let again = before.and_then(|((l, all), shifted)| {
                 let by = shifted.shift(of, i)?;
                 let found =
                     shifted.by.is(masked, mask.row(l), by).then(|| finder.shifted(b, (a.row(i), a.row(l))))??;
+                row.fill(identity);
                 products.fold_masked(i, found, row);
                 mark(touched, if all { &[] } else { found.each().2 });
                 Some(all)
             });
+            let span = if again.is_none() && part.is_none() { covered(a, b, i, masked) } else { None };
+            if let Some(span) = span {
+                if window.is_empty() {
+                    lengthen(window, b.ncols().clamp(1, WINDOW).next_power_of_two(), identity)?;
+                }
+                products.by_window(RowsOfC { rows: i..i + 1, c: mask, part }, window, &mut Slots::of(row));
+                clear(window, span, identity);
+                cols[n..n + masked.len()].copy_from_slice(masked);
+                n += masked.len();
+                *len = masked.len();
+                listed = None;
+                continue;
+            }
             if again.is_none() {
+                row.fill(identity);
                 finder.row((a, b), i, part, masked, |found| {
                     mark(touched, found.each().2);
                     products.fold_masked(i, found, row);
@@ -118,6 +143,45 @@ impl<W: Word, I: Index> simd::Work for Rows<'_, '_, W, I> {
         Ok(())
     }
 }
+
+/// Columns between which the products of row `i` lie, if all columns of the mask are among them and to compute all of
+/// them takes less than to look for those that count: a row on whose diagonal A has an entry, where B has the mask's
+/// columns, and whose products are many beside the columns that they lie between. So are the rows of structures and
+/// meshes, A and B and the mask being one.
+#[inline(always)]
+fn covered<I: Index>(a: &Pattern<I>, b: &Pattern<I>, i: usize, masked: &[I]) -> Option<Range<usize>> {
+    let suits = masked.len() >= DENSE && i < b.nrows() && b.is_sorted() && b.row(i) == masked;
+    if !suits || !a.row(i).iter().any(|k| k.get() == i) {
+        return None;
+    }
+    let (mut start, mut end, mut flops) = (usize::MAX, 0, 0);
+    for k in a.row(i) {
+        let row = b.row(k.get());
+        let (Some(first), Some(last)) = (row.first(), row.last()) else { continue };
+        (start, end) = (start.min(first.get()), end.max(last.get() + 1));
+        if end - start > WINDOW {
+            return None;
+        }
+        flops += row.len();
+    }
+    (end.saturating_sub(start) <= flops * CLEARED).then_some(start..end)
+}
+
+/// Writes the identity to the places of some columns.
+fn clear<W: Copy>(window: &mut [W], span: Range<usize>, identity: W) {
+    let start = span.start & (window.len() - 1);
+    let (before, behind) = window.split_at_mut(start);
+    let here = behind.len().min(span.len());
+    behind[..here].fill(identity);
+    before[..span.len() - here].fill(identity);
+}
+
+/// Columns of the dense accumulator at most.
+const WINDOW: usize = 1 << 14;
+/// Columns of the mask from which on a row is looked at.
+const DENSE: usize = 8;
+/// Columns cleared in the time that one product takes.
+const CLEARED: usize = 2;
 
 /// Rows whose mask no product meets, as those of a graph without triangles: few products are compared with it in one
 /// register, as long as half of the rows are such.
@@ -158,4 +222,64 @@ fn lengthen<T: Copy>(vec: &mut Vec<T>, len: usize, x: T) -> Result<()> {
     vec.try_reserve(len).map_err(|_| out_of_memory::<T>("a block of C", len))?;
     vec.resize(len, x);
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Csr;
+    use crate::algebra::{MinPlus, PlusTimes};
+    use crate::spgemm::{Options, Request, mxm};
+
+    /// Bands, of which some rows lack their diagonal or have entries far off, within the dense accumulator, around its
+    /// end and beyond it; under their own pattern and a part of it: what the whole product has there, to the bit.
+    #[test]
+    fn rows_by_a_dense_accumulator_are_those_of_the_product() {
+        for (n, wide) in [(1, 4), (9, 6), (50, 6), (200, 30), (if cfg!(miri) { 60 } else { WINDOW + 100 }, 8)] {
+            let row = |i: usize| {
+                let band = (i.saturating_sub(wide)..n.min(i + wide + 1)).filter(move |&j| j != i || i % 5 > 0);
+                band.chain((i % 11 == 3 && i + wide + 1 < n).then_some(n - 1)).map(|j| j as u32)
+            };
+            let (mut ptr, mut cols) = (vec![0], vec![]);
+            for i in 0..n {
+                cols.extend(row(i));
+                ptr.push(cols.len());
+            }
+            let values = (0..cols.len()).map(|e| 0.1 + (e * 7 % 13) as f64).collect();
+            let a = Csr::<f64>::new(n, n, ptr, cols, values).unwrap();
+            let threads = Threads::new(2).unwrap();
+            let part = a.pattern().select(&threads, |i, j| (i + j) % 3 > 0).unwrap();
+            let options = Options::default();
+            let by = |mask| Request { options: &options, budget: None, mask };
+            macro_rules! check {
+                ($ring:ty, $mask:expr) => {
+                    let whole = mxm(&threads, &by(None), <$ring>::default(), &a, &a).unwrap();
+                    let c = mxm(&threads, &by(Some(($mask, false))), <$ring>::default(), &a, &a).unwrap();
+                    for i in 0..n {
+                        let of = |c: &Csr<f64>| -> Vec<(u32, u64)> {
+                            c.row(i).0.iter().copied().zip(c.row(i).1.iter().map(|z| z.to_bits())).collect()
+                        };
+                        let mut want = of(&whole);
+                        want.retain(|(j, _)| $mask.row(i).contains(j));
+                        assert_eq!(of(&c), want, "row {i} of {n}");
+                    }
+                };
+            }
+            for mask in [a.pattern().as_ref(), &part] {
+                check!(PlusTimes<f64>, mask);
+                check!(MinPlus<f64>, mask);
+            }
+        }
+    }
+
+    #[test]
+    fn the_dense_accumulator_is_cleared_around_its_end() {
+        for (span, want) in
+            [(0..0, [1; 8]), (2..5, [1, 1, 0, 0, 0, 1, 1, 1]), (14..18, [0, 0, 1, 1, 1, 1, 0, 0]), (8..16, [0; 8])]
+        {
+            let mut window = [1; 8];
+            clear(&mut window, span, 0);
+            assert_eq!(window, want);
+        }
+    }
 }
