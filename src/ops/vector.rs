@@ -9,7 +9,6 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::blocks::blocks;
-use super::vxm::word_of;
 use crate::algebra::{BinaryOp, Host, IndexUnaryOp, Monoid, Number, Place, Slice, SliceMut, UnaryOp, V, Value};
 use crate::kernels::{fill, folded};
 use crate::par::{Threads, collected, note, reserved, zero_values};
@@ -389,24 +388,14 @@ pub(crate) fn reduce_rows<M: Monoid, I: Index>(
         return Vector::from_list(m, rows, values);
     }
     let y = super::reduce_rows(threads, monoid, a)?;
-    let mask = mask.map(|mask| mask.effective());
+    let Some(mask) = mask.map(|mask| mask.effective()) else {
+        return Vector::from_bitmap(Bitmap::of_rows(threads, "entries of a result", a.row_ptr())?, y);
+    };
     let bits = Bitmap::of(m, |at| {
         let rows = 64 * at..m.min(64 * at + 64);
-        if mask.is_none() {
-            return rows_with_entries(&a.row_ptr()[rows.start..=rows.end]);
-        }
-        rows.fold(0, |word, i| word | u64::from(has(i) && mask.is_none_or(|mask| mask.allows(i))) << (i % 64))
+        rows.fold(0, |word, i| word | u64::from(has(i) && mask.allows(i)) << (i % 64))
     })?;
     Vector::from_bitmap(bits, y)
-}
-
-/// Which of at most 64 rows have entries, by where rows begin and the last ends.
-fn rows_with_entries(ptr: &[usize]) -> u64 {
-    let mut flags = [0; 64];
-    for (flag, ends) in flags.iter_mut().zip(ptr.windows(2)) {
-        *flag = u8::from(ends[0] < ends[1]);
-    }
-    word_of(&flags)
 }
 
 /// w(p) = v(indices(p)).

@@ -325,7 +325,7 @@ impl<I: Index> Product<'_, I> {
 
 /// A bit for each of 64 bytes, which are 0 or 1.
 #[inline(always)]
-pub(super) fn word_of(bytes: &[u8]) -> u64 {
+fn word_of(bytes: &[u8]) -> u64 {
     bytes.chunks_exact(8).enumerate().fold(0, |word, (c, bytes)| {
         let eight = bytes.iter().rev().fold(0u64, |eight, &b| eight << 8 | u64::from(b));
         // The byte of weight 2^8i goes to bit 56 + i.
