@@ -2,7 +2,8 @@
 //!
 //! L is the strictly lower triangle of the adjacency matrix after vertices have been relabelled by degree, hubs
 //! first. Each triangle a > b > c is found once, at row a of L: b ∈ L(a), and c ∈ L(b) ∩ L(a). No product is formed.
-//! Where no vertex has many neighbors, rows are read as they stand.
+//! L is made where many entries would be looked up for an edge. Else each vertex lists its neighbors of higher degree,
+//! and where no vertex has many neighbors, rows are read as they stand.
 //!
 //! Source: Wolf, Deveci, Berry, Hammond, Rajamanickam 2017, "Fast linear algebra-based triangle counting with
 //! KokkosKernels" (sum(L .* (L·L)), the mask as accumulator, compressed rows).
@@ -98,7 +99,7 @@ pub trait TriangleCounter<A: ?Sized> {
 /// println!("{}", found.method);
 /// # Ok::<(), sparring::Error>(())
 /// ```
-/// Source: Wolf et al. 2017, algorithm LL on compressed rows.
+/// Source: Wolf et al. 2017, algorithm LL on compressed rows; Schank, Wagner 2005, algorithm *forward*.
 pub fn triangles<M: TriangleCounter<A>, A: ?Sized>(machine: &M, a: &A, method: TriangleMethod) -> Result<Triangles> {
     machine.count(a, method)
 }
