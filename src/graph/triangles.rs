@@ -251,9 +251,9 @@ fn neighbors_of_neighbors<I: Index>(a: &Pattern<I>) -> usize {
 /// Rows that this mean is taken of, about.
 const ROWS: usize = 1 << 13;
 
-/// Neighbors that a neighbor has, for each byte of a register, up to which rows are read as they stand. Two threads with
-/// AVX2: direct over lists takes 0.5 of the time at 6 (delaunay_n16), 0.7 at 12 (p2p-Gnutella31), 1.0 at 16 (er18d8),
-/// 1.2 at 27 (cond-mat-2005).
+/// Neighbors that a neighbor has, for each byte of a register, up to which rows are read as they stand. Two threads
+/// with AVX2: direct over lists takes 0.5 of the time at 6 (delaunay_n16), 0.7 at 12 (p2p-Gnutella31), 1.0 at 16
+/// (er18d8), 1.2 at 27 (cond-mat-2005).
 const ALIKE: f64 = 0.5;
 
 /// Comparisons an entry beyond those of short rows at most, for rows to be read as they stand.

@@ -116,8 +116,8 @@ impl MaskedProducts {
         }
         self.add_each(p, q, js, table);
     }
-    /// As [`add`](Self::add) or [`list`](Self::list), for increasing columns `js` of which those among `cols` are looked
-    /// for, fewer by far: their slots, or in place of them their columns if `compares`.
+    /// As [`add`](Self::add) or [`list`](Self::list), for increasing columns `js` of which those among `cols` are
+    /// looked for, fewer by far: their slots, or in place of them their columns if `compares`.
     /// # Panics
     /// If these are full, or there are more than [`MASKED_AT_ONCE`] of `cols`.
     #[inline(never)]

@@ -1,7 +1,7 @@
 //! The count by lists of out-neighbors: no new names, a list for each vertex, symmetry seen while they are made.
 //!
-//! Edges are directed from lower to higher degree, so that no list has more than √(2m) vertices for m edges. The list of
-//! a vertex is a row of L⟨L⟩ = L·L in the order by degree, and the mask is its accumulator: bits of a vector.
+//! Edges are directed from lower to higher degree, so that no list has more than √(2m) vertices for m edges. The list
+//! of a vertex is a row of L⟨L⟩ = L·L in the order by degree, and the mask is its accumulator: bits of a vector.
 //!
 //! Source: Schank, Wagner 2005, "Finding, counting and listing all triangles in large graphs" (algorithm *forward*).
 
@@ -147,8 +147,8 @@ fn merge(x: &[u32], y: &[u32], to: &mut [u32]) -> usize {
     n
 }
 
-/// How many entries are on the diagonal of `a`, if it is symmetric. Rows that are not sorted count as not symmetric, and
-/// so do 2³² rows.
+/// How many entries are on the diagonal of `a`, if it is symmetric. Rows that are not sorted count as not symmetric,
+/// and so do 2³² rows.
 ///
 /// Blocks of rows are passed over at once, with fingers of their own ([`mirrored`]). If each entry below the diagonal
 /// has its mirror image and there are as many above it, these are all. Cost: O(nnz), and far less if an entry near the

@@ -27,8 +27,8 @@ fn push(rows: &mut Vec<u64>, names: &[u32], scratch: &mut Scratch) -> Result<()>
     push_packed(rows, &scratch.touched[..n], &mut scratch.words)
 }
 
-/// Writes the names in the row at `at` to `names`, which has room for them and [`SLACK`]; returns how many they are, and
-/// where the next row begins.
+/// Writes the names in the row at `at` to `names`, which has room for them and [`SLACK`]; returns how many they are,
+/// and where the next row begins.
 #[inline(always)]
 fn names_at(rows: &[u64], at: usize, names: &mut [u32]) -> (usize, usize) {
     let (sets, bits, next) = packed_row(rows, at);
