@@ -138,8 +138,8 @@ fn merged<I: Index>(ja: &[I], jb: &[I], at: (u32, u32), to: &mut [(u32, u32)]) -
 
 #[cfg(target_arch = "x86_64")]
 mod v3 {
-    use super::super::SET_BITS;
     use super::{COMMON_SLACK, SortedRows, by_rows};
+    use crate::simd::SET_BITS;
     use std::arch::x86_64::{
         __m256i, _mm_loadl_epi64, _mm256_add_epi32, _mm256_and_si256, _mm256_blendv_epi8, _mm256_castsi256_ps,
         _mm256_cmpeq_epi32, _mm256_cmpgt_epi32, _mm256_cvtepu8_epi32, _mm256_maskload_epi32, _mm256_min_epi32,

@@ -83,8 +83,8 @@ impl EntriesWithin {
 
 #[cfg(target_arch = "x86_64")]
 mod v3 {
-    use super::super::SET_BITS;
     use super::{EntriesWithin, Index, ROOM, Range, RowsOf, SLACK};
+    use crate::simd::SET_BITS;
     use std::arch::x86_64::{
         _mm_loadl_epi64, _mm_set1_epi16, _mm_srli_epi64, _mm_storeu_si128, _mm256_add_epi64, _mm256_andnot_si256,
         _mm256_castsi256_ps, _mm256_cmpeq_epi32, _mm256_cmpgt_epi32, _mm256_cvtepu8_epi64, _mm256_maskload_epi32,
@@ -125,7 +125,7 @@ mod v3 {
                     _mm256_storeu_si256(to.cast(), _mm256_add_epi64(_mm256_cvtepu8_epi64(places), at));
                     let high = _mm256_cvtepu8_epi64(_mm_srli_epi64::<32>(places));
                     _mm256_storeu_si256(to.add(4).cast(), _mm256_add_epi64(high, at));
-                    _mm_storeu_si128(list.rows.as_mut_ptr().add(n).cast(), _mm_set1_epi16(r as i16));
+                    _mm_storeu_si128(list.rows.as_mut_ptr().add(n).cast(), _mm_set1_epi16(r.cast_signed()));
                     n += bits.count_ones() as usize;
                 }
                 q += 8;
