@@ -237,7 +237,8 @@ mod tests {
     fn rows_by_a_dense_accumulator_are_those_of_the_product() {
         for (n, wide) in [(1, 4), (9, 6), (50, 6), (200, 30), (if cfg!(miri) { 60 } else { WINDOW + 100 }, 8)] {
             let row = |i: usize| {
-                let band = (i.saturating_sub(wide)..n.min(i + wide + 1)).filter(move |&j| j != i || !i.is_multiple_of(5));
+                let band =
+                    (i.saturating_sub(wide)..n.min(i + wide + 1)).filter(move |&j| j != i || !i.is_multiple_of(5));
                 band.chain((i % 11 == 3 && i + wide + 1 < n).then_some(n - 1)).map(|j| j as u32)
             };
             let (mut ptr, mut cols) = (vec![0], vec![]);
