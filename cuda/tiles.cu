@@ -12,8 +12,8 @@ struct Sizes {
   u64 m, n, k;
   u64 a[3], b[3], c[3];  // steps along rows or columns, along k (of C: along columns), and from a matrix to the next
 };
-// Row or column of the tile of a thread's element `e`: pieces of up to four neighbours, so that reads from shared memory
-// are wide and meet no bank twice.
+// Row or column of the tile of a thread's element `e`: pieces of up to four neighbours, so that reads from shared
+// memory are wide and meet no bank twice.
 __device__ inline u32 place(u32 thread, u32 e) { return e / PIECE * (16 * PIECE) + thread * PIECE + e % PIECE; }
 
 // Line and term of a thread's element `e` of a stretch.

@@ -81,8 +81,8 @@ pub(crate) fn folded<M: Monoid>(monoid: M, xs: &[M::Out]) -> M::Out {
     folded_first(monoid, xs, xs.len())
 }
 
-/// [`folded`] of the first `len` values. Those behind them, of the next row say, change nothing: the last step of a fold
-/// may read them instead of a copy.
+/// [`folded`] of the first `len` values. Those behind them, of the next row say, change nothing: the last step of a
+/// fold may read them instead of a copy.
 /// # Panics
 /// If there are not so many.
 #[inline(always)]

@@ -231,8 +231,8 @@ fn shares<K: Index, P: Send>(threads: &Threads, keys: &[K], digit: Digit, by_bin
     collected(count, (0..count).map(|b| Share::new(of(b), 0..bins)), SHARES)
 }
 
-/// Whether neighbours among so many blocks of records have more than an eighth of all bins in common, by a sample of their
-/// keys.
+/// Whether neighbours among so many blocks of records have more than an eighth of all bins in common, by a sample of
+/// their keys.
 fn shares_bins<K: Index>(keys: &[K], digit: Digit, block: impl Fn(usize) -> Range<usize>, blocks: usize) -> bool {
     const SAMPLES: usize = 64;
     let bounds = |b: usize| {

@@ -31,9 +31,9 @@ impl Cuda {
     ///
     /// Each pair is a kernel. Where it is a batch of small matrices, whose members have no gaps, in any order of their
     /// indices, it is compiled for their sizes: A, B and C are read once and C is written once, at the speed of memory
-    /// for up to 32 rows and columns. Large products go by tiles in shared memory. Everything else, and what is small, takes a thread for each element of C, and
-    /// reads operands as often as they are needed. How such a kernel is cut is a [`Tiling`]: a rule's, or what
-    /// [`tune`](DeviceEinsum::tune) found.
+    /// for up to 32 rows and columns. Large products go by tiles in shared memory. Everything else, and what is small,
+    /// takes a thread for each element of C, and reads operands as often as they are needed. How such a kernel is cut is
+    /// a [`Tiling`]: a rule's, or what [`tune`](DeviceEinsum::tune) found.
     ///
     /// # Example
     /// ```no_run
