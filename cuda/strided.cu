@@ -62,6 +62,21 @@ struct Tree {
   }
 };
 
+// One more term.
+__device__ inline T fold(T sum, const T* a, const T* b) {
+#ifdef SINGLE
+  return Ring::add(sum, *a);
+#else
+  return Ring::fold(sum, *a, *b);
+#endif
+}
+// Terms that are asked for at a time.
+#ifdef SINGLE
+constexpr u32 AHEAD = sizeof(T) <= 8 ? 8 : 2;
+#else
+constexpr u32 AHEAD = sizeof(T) <= 8 ? 4 : 1;
+#endif
+
 // The fold for the element whose values begin at at_a and at_b: of the values of the last folded index those at `lane`,
 // lane + lanes, …; of the values of the others, counted together, those of share `share` of `shares`. No part is empty.
 __device__ inline T fold_part(const T* a, const T* b, u64 at_a, u64 at_b, const Indices& indices, u32 lane, u32 lanes,
@@ -89,13 +104,20 @@ __device__ inline T fold_part(const T* a, const T* b, u64 at_a, u64 at_b, const 
     for (u64 left = each; left > 0;) {
       const u32 now = left < tree.left() ? (u32)left : tree.left();
       T sum = tree.sums[0];
-      for (u32 i = 0; i < now; ++i, in_a += step_a, in_b += step_b) {
-#ifdef SINGLE
-        sum = Ring::add(sum, a[in_a]);
-#else
-        sum = Ring::fold(sum, a[in_a], b[in_b]);
+      u32 i = 0;
+      for (; i + AHEAD <= now; i += AHEAD) {
+        T of_a[AHEAD], of_b[AHEAD];
+#pragma unroll
+        for (u32 u = 0; u < AHEAD; ++u, in_a += step_a, in_b += step_b) {
+          of_a[u] = a[in_a];
+#ifndef SINGLE
+          of_b[u] = b[in_b];
 #endif
+        }
+#pragma unroll
+        for (u32 u = 0; u < AHEAD; ++u) sum = fold(sum, of_a + u, of_b + u);
       }
+      for (; i < now; ++i, in_a += step_a, in_b += step_b) sum = fold(sum, a + in_a, b + in_b);
       tree.sums[0] = sum;
       tree.took(now);
       left -= now;

@@ -619,7 +619,9 @@ fn large_products_are_those_of_cublas() {
             ("bij,bjk->bik", vec![7, 64, 50, 100]),
             ("abcd,abed->abce", vec![2, 5, 64, 96, 70]),
             ("abcd,abce->de", vec![10, 20, 6, 50, 60]),
-            ("ij,jk,kl->il", vec![100, 90, 120, 80]),
+            ("ij,jk,kl->il", vec![200, 150, 120, 160]),
+            ("ij,j->i", vec![1100, 1300]),
+            ("bj,bjk->bk", vec![3, 400, 1000]),
         ] {
             let mut named: Vec<char> = vec![];
             for c in text.split("->").next().unwrap_or("").chars().filter(char::is_ascii_alphabetic) {

@@ -19,15 +19,23 @@ pub(super) struct Large {
 }
 
 impl Large {
+    /// Of matrices, if the step is one.
     pub(super) fn of(step: &Step, extents: &[usize; INDICES]) -> Option<Self> {
+        Self::of_lines(step, extents).filter(|large| large.m.extent > 1 && large.n.extent > 1)
+    }
+    /// Also of a matrix and a vector, which has one row or column.
+    pub(super) fn of_lines(step: &Step, extents: &[usize; INDICES]) -> Option<Self> {
         step.b.as_ref()?;
         let (out, folded) = (step.out(extents), step.folded(extents));
         let group = |of: In| one(out.iter().filter(|axis| axis.of == of).copied().collect());
-        let (m, n, batch) = (group(In::A)??, group(In::B)??, group(In::Both)?);
+        let line = |of: In| group(of).map(|axis| axis.unwrap_or(Axis { extent: 1, strides: [1; 3], of }));
+        let (m, n, batch) = (line(In::A)?, line(In::B)?, group(In::Both)?);
         let k = values(&folded).filter(|_| folded.iter().all(|axis| axis.of == In::Both))?;
         let (sizes, count) = ([m.extent, n.extent, k], batch.map_or(1, |batch| batch.extent));
         let terms = sizes.iter().fold(count as u128, |all, &n| all.saturating_mul(n as u128));
-        let is_large = sizes.iter().all(|&n| n >= LEAST) && sizes.iter().any(|&n| n >= LARGEST) && terms >= TERMS;
+        let enough =
+            k >= LEAST && m.extent.max(n.extent) >= LEAST && [m, n].iter().all(|x| x.extent == 1 || x.extent >= LEAST);
+        let is_large = enough && sizes.iter().any(|&n| n >= LARGEST) && terms >= TERMS;
         is_large.then_some(Self { m, n, batch, folded })
     }
 }

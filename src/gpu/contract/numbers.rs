@@ -25,7 +25,7 @@ pub(super) fn numbers(step: &Step, extents: &[usize; INDICES], ring: &Printed) -
         Type::F64 => ring.text == printed_arithmetic::<f64, _>(PlusTimes::<f64>::default()).text,
         _ => false,
     };
-    let Large { m, n, batch, mut folded } = Large::of(step, extents).filter(|_| is_number)?;
+    let Large { m, n, batch, mut folded } = Large::of_lines(step, extents).filter(|_| is_number)?;
     // Of numbers the order does not matter here.
     folded.sort_by_key(|axis| std::cmp::Reverse(axis.strides[0]));
     let k = one(folded)??;
@@ -134,7 +134,13 @@ mod tests {
         assert_eq!(of("ij,jk->ik", &[flipped, b.clone()], None), None, "a negative stride");
         assert_eq!(of("ij,jk->ik", &[rows(&[4, 4]), rows(&[4, 4])], None), None, "small");
         assert_eq!(of("ij,ij->ij", &[a.clone(), a.clone()], None), None);
-        assert_eq!(of("ij,j->i", &[a, rows(&[200])], None), None, "a vector");
+        assert_eq!(of("ij,j->i", &[a, rows(&[200])], None), None, "small");
+        let vector = of("ij,j->i", &[rows(&[2000, 1000]), rows(&[1000])], None).unwrap();
+        assert_eq!(
+            (vector.exchanged, vector.product.sizes, vector.product.c),
+            (true, [1, 2000, 1000], lies(false, 1, 0, 0))
+        );
+        assert_eq!((vector.product.a, vector.product.b), (lies(false, 1, 0, 0), lies(false, 1000, 0, 0)));
         let blocks = of("abcd,abce->de", &[rows(&[20, 30, 4, 50]), rows(&[20, 30, 4, 60])], None).unwrap();
         assert_eq!(blocks.product.sizes, [60, 50, 2400]);
     }
