@@ -8,7 +8,6 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use libloading::Library;
 
-use super::Cuda;
 use super::buffer::{Buffer, RawBuffer};
 use super::driver::Device;
 use super::find::Search;
@@ -123,13 +122,12 @@ impl Drop for Ready {
 }
 
 impl Ready {
-    fn new(cuda: &Cuda) -> Option<Self> {
+    /// On this device, where `put` puts bytes.
+    fn new(device: &Arc<Device>, put: &dyn Fn(&[u8]) -> Result<Buffer<u8>>) -> Option<Self> {
         let functions = Functions::get()?;
-        let device = cuda.device();
-        let put = |bytes: &[u8]| cuda.put(bytes, "1 and 0").ok();
         let scalars = [
-            [put(&1f32.to_ne_bytes())?, put(&0f32.to_ne_bytes())?],
-            [put(&1f64.to_ne_bytes())?, put(&0f64.to_ne_bytes())?],
+            [put(&1f32.to_ne_bytes()).ok()?, put(&0f32.to_ne_bytes()).ok()?],
+            [put(&1f64.to_ne_bytes()).ok()?, put(&0f64.to_ne_bytes()).ok()?],
         ];
         device.bind().ok()?;
         let mut handle: Handle = std::ptr::null_mut();
@@ -176,22 +174,23 @@ pub(super) enum Factor<'a> {
     At(&'a RawBuffer, usize),
 }
 
-impl Cuda {
-    /// Whether cuBLAS is there for products on this device. The first call opens it.
-    pub(super) fn has_cublas(&self) -> bool {
-        self.cublas().0.get_or_init(|| Ready::new(self)).is_some()
+impl Cublas {
+    /// Whether it is there for products on this device, where `put` puts bytes. The first call opens it.
+    pub(super) fn is_there(&self, device: &Arc<Device>, put: &dyn Fn(&[u8]) -> Result<Buffer<u8>>) -> bool {
+        self.0.get_or_init(|| Ready::new(device, put)).is_some()
     }
     /// The product by cuBLAS, of arrays of f32 or f64 on this device, in which all places of the matrices lie.
     /// # Errors
     /// [`Error::Device`].
     pub(super) fn gemm(
         &self,
+        device: &Arc<Device>,
         product: &Product,
         arrays: [&RawBuffer; 3],
         [alpha, beta]: [Factor<'_>; 2],
     ) -> Result<()> {
         let failed = |message: String| Error::Device { what: "a product by cuBLAS".into(), message };
-        let Some(Some(ready)) = self.cublas().0.get() else { return Err(failed("it is not there".into())) };
+        let Some(Some(ready)) = self.0.get() else { return Err(failed("it is not there".into())) };
         let kind = match arrays[2].ty() {
             Type::F32 => 0,
             Type::F64 => 1,
@@ -200,7 +199,7 @@ impl Cuda {
         let size = arrays[2].ty().size();
         for array in arrays {
             array.check("a product by cuBLAS", arrays[2].ty())?;
-            array.on(self.device(), "a product by cuBLAS")?;
+            array.on(device, "a product by cuBLAS")?;
         }
         let [one, zero] = &ready.scalars[kind];
         let scalar = |factor: &Factor<'_>| match *factor {
@@ -210,7 +209,7 @@ impl Cuda {
         } as *const c_void;
         let place = |array: &RawBuffer, matrix: &Matrix| (array.at + (matrix.base * size) as u64) as *mut c_void;
         let Product { sizes: [m, n, k], batch, a, b, c } = *product;
-        self.device().bind()?;
+        device.bind()?;
         let handle = ready.handle.lock().unwrap_or_else(PoisonError::into_inner);
         // SAFETY: 1. the handle is alive, its context bound, and no one else uses it; 2. arrays and factors are alive on
         // its device and of the function's type, and what is done to them is done in the order of one stream; 3. all

@@ -136,6 +136,10 @@ impl Cuda {
     pub(super) fn cublas(&self) -> &Cublas {
         &self.cublas
     }
+    /// Whether cuBLAS is there for products on this device. The first call opens it.
+    pub(super) fn has_cublas(&self) -> bool {
+        self.cublas.is_there(&self.device, &|bytes| self.put(bytes, "1 and 0"))
+    }
     pub(super) fn twins(&self) -> &Twins {
         &self.twins
     }

@@ -77,8 +77,8 @@ fn one_by_one<I: Index>(a: &Pattern<I>, rows: Range<usize>, budget: u64) -> Opti
 
 #[cfg(target_arch = "x86_64")]
 mod x86 {
-    use super::super::lanes::Lanes;
     use super::{Corners, Pattern, Range, cost};
+    use crate::simd::lanes::Lanes;
     use std::arch::x86_64::{__m256i, __m512i};
 
     /// Rows of so many columns are looked at from end to end.

@@ -177,8 +177,8 @@ fn count_scalar(spans: &[Span], heads: &[u32], rows: Range<usize>, words: &mut [
 
 #[cfg(target_arch = "x86_64")]
 mod x86 {
-    use super::super::lanes::Lanes;
     use super::{Range, Span, list, mark};
+    use crate::simd::lanes::Lanes;
     use std::arch::x86_64::{__m256i, __m512i};
 
     /// So few out-neighbors are held in registers of their own; more are looked up as bits.
@@ -313,7 +313,7 @@ mod tests {
                     count_forward(&spans, &heads, 0..n, &mut words),
                     count_scalar(&spans, &heads, 0..cut, &mut words) + count_scalar(&spans, &heads, cut..n, &mut words),
                     #[cfg(target_arch = "x86_64")]
-                    if super::super::has_v3() {
+                    if crate::simd::has_v3() {
                         // SAFETY: the processor has the instructions.
                         unsafe { x86::v3(&spans, &heads, 0..n, &mut words) }
                     } else {
