@@ -69,7 +69,7 @@ BOUNDED_KERNEL((256), tiles, const T* __restrict__ a, const T* __restrict__ b, T
     bring<A_ALONG_K != 0>(next_a, a, row0, s.m, s.a[0], k + DEEP, s.k, s.a[1]);
     bring<B_ALONG_K != 0>(next_b, b, column0, s.n, s.b[0], k + DEEP, s.k, s.b[1]);
     const u32 terms = s.k - k < DEEP ? (u32)(s.k - k) : DEEP;
-#pragma unroll 4
+#pragma unroll(EACH == 8 ? 1 : 4)
     for (u32 t = 0; t < terms; ++t) {
       T x[EACH], y[EACH];
 #pragma unroll

@@ -41,10 +41,10 @@ impl Tiles {
             let lines = |axis: Axis| axis.extent.div_ceil(16 * each);
             lines(m).checked_mul(lines(n))?.checked_mul(batch.map_or(1, |batch| batch.extent))
         };
-        // What a block has of shared memory, and a thread of registers.
+        // What a block has of shared memory, and a thread of registers: small numbers take one each as well, and more.
         let most = match size {
-            0..=4 => 8,
-            5..=8 => 4,
+            4 => 8,
+            0..=3 | 5..=8 => 4,
             9..=16 => 2,
             _ => return None,
         };
