@@ -95,7 +95,7 @@ impl Cuda {
     /// bits are the same in every run and depend on a row's entries alone.
     ///
     /// Shapes: `a` m×k, `x` k×n, result m×n. A positional ⊗ sees (i, k, j). Cost: O(n · (nnz + m)) time; the sums of
-    /// all parts in memory, n values for each, and 32 bytes a part kept with A's pattern.
+    /// all parts in memory, n values for each, and 48 bytes for 256 entries kept with A's pattern.
     /// # Errors
     /// [`Error::Shape`]; [`Error::IndexOverflow`] if m·n is no size; [`Error::Compile`], [`Error::NoCompiler`],
     /// [`Error::DeviceMemory`], [`Error::Device`].
