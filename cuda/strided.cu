@@ -70,9 +70,9 @@ __device__ inline T fold(T sum, const T* a, const T* b) {
   return Ring::fold(sum, *a, *b);
 #endif
 }
-// Terms that are asked for at a time.
+// Terms that are asked for at a time: of one operand the compiler sees to it.
 #ifdef SINGLE
-constexpr u32 AHEAD = sizeof(T) <= 8 ? 8 : 2;
+constexpr u32 AHEAD = 1;
 #else
 constexpr u32 AHEAD = sizeof(T) <= 8 ? 4 : 1;
 #endif
