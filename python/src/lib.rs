@@ -1,0 +1,53 @@
+//! The extension module of the Python package `sparring`.
+
+mod arrays;
+mod errors;
+mod graph;
+mod held;
+mod machines;
+mod matrix;
+mod neighbors;
+mod operands;
+mod operations;
+mod scalars;
+mod vector;
+
+use pyo3::prelude::*;
+
+/// Sparse linear algebra and sparse tensors over any semiring.
+#[pymodule]
+fn _sparring(m: &Bound<'_, PyModule>) -> PyResult<()> {
+    m.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    m.add_class::<matrix::PyMatrix>()?;
+    m.add_class::<vector::PyVector>()?;
+    m.add_class::<operations::MaskOf>()?;
+    macro_rules! functions {
+        ($($path:path),* $(,)?) => {
+            $(m.add_function(wrap_pyfunction!($path, m)?)?;)*
+        };
+    }
+    functions![
+        machines::devices,
+        machines::get_threads,
+        machines::set_memory_budget,
+        machines::set_threads,
+        matrix::_matrix_of_bytes,
+        operations::_type_name,
+        operations::aggregate,
+        operations::apply,
+        operations::ewise_add,
+        operations::ewise_mult,
+        operations::kronecker,
+        operations::mxm,
+        operations::mxv,
+        operations::reduce,
+        operations::reduce_rows,
+        operations::select,
+        operations::transpose,
+        operations::vxm,
+        vector::_vector_of_bytes,
+    ];
+    m.add_submodule(&graph::module(m.py())?)?;
+    m.add_submodule(&neighbors::module(m.py())?)?;
+    Ok(())
+}

@@ -1,0 +1,398 @@
+//! `Matrix`: a sparse matrix of any type of values, on any device.
+
+use pyo3::exceptions::{PyIndexError, PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PySlice, PyTuple};
+use sparring::algebra::Type;
+use sparring::runtime::{Matrix, Op};
+use sparring::sparse::IndexList;
+
+use crate::arrays::{self, array, asked_type, indices_of, name_of, values_of};
+use crate::errors::Raise;
+use crate::held::Held;
+use crate::machines::machine;
+use crate::operands::{self, Kind, give, give_vector};
+use crate::operations::{self, MaskOf};
+use crate::scalars::{number, scalar};
+
+/// A sparse matrix: entries at some places of m rows and n columns, in the memory of the processor or of a GPU.
+///
+/// Parameters
+/// ----------
+/// a : Matrix, sparse array or matrix of SciPy, or any object with ``tocsr``
+///     The entries. Arrays of SciPy's are shared where their types are those of the library (columns of int32, values
+///     of any type but bool): they are not to be changed while the matrix is in use.
+/// dtype : optional
+///     Type of the values; that of ``a`` by default.
+/// device : str, optional
+///     ``'cpu'``, the default, or ``'cuda:0'`` and so on.
+///
+/// Examples
+/// --------
+/// >>> import numpy as np, scipy.sparse, sparring as sp
+/// >>> a = sp.Matrix(scipy.sparse.csr_array(np.array([[0., 2.], [3., 0.]])))
+/// >>> a
+/// <sparring.Matrix of float64, 2×2 with 2 entries, on cpu>
+/// >>> (a @ a).to_scipy().toarray()
+/// array([[6., 0.],
+///        [0., 6.]])
+#[pyclass(name = "Matrix", module = "sparring", frozen, weakref)]
+pub(crate) struct PyMatrix {
+    pub(crate) held: Held<Matrix>,
+}
+
+impl PyMatrix {
+    pub(crate) fn new(a: Matrix) -> Self {
+        Self { held: Held::new(a) }
+    }
+}
+
+/// Indices of a dimension: a slice, or numbers of an array.
+fn index_list(of: &Bound<'_, PyAny>, dimension: usize) -> PyResult<IndexList> {
+    if let Ok(slice) = of.cast::<PySlice>() {
+        let found = slice.indices(isize::try_from(dimension)?)?;
+        if (found.start, found.step, found.slicelength) == (0, 1, dimension) {
+            return Ok(IndexList::all());
+        }
+        return Ok(IndexList::strided(usize::try_from(found.start.max(0))?, found.step, found.slicelength));
+    }
+    let whole = |i: i64| {
+        let at = if i < 0 { i.checked_add_unsigned(dimension as u64).filter(|&i| i >= 0) } else { Some(i) };
+        let beyond = || PyIndexError::new_err(format!("index {i} is out of bounds for a dimension of {dimension}"));
+        at.map(|i| i as usize).filter(|&i| i < dimension).ok_or_else(beyond)
+    };
+    let line = arrays::copied(of, "index")?;
+    let numbers: Vec<i64> = match line.ty() {
+        Type::Bool => {
+            let flags = line.into_vec::<bool>().unwrap_or_default();
+            if flags.len() != dimension {
+                let message = format!("a boolean index of {} for a dimension of {dimension}", flags.len());
+                return Err(PyIndexError::new_err(message));
+            }
+            flags.iter().zip(0..).filter_map(|(&yes, i)| yes.then_some(i)).collect()
+        }
+        Type::I64 => line.into_vec().unwrap_or_default(),
+        Type::F32 | Type::F64 | Type::ComplexF32 | Type::ComplexF64 if !line.is_empty() => {
+            return Err(PyIndexError::new_err(format!("indices are integers, not {}", name_of(line.ty()))));
+        }
+        _ if line.is_empty() => Vec::new(),
+        _ => {
+            let wide = of.call_method1("astype", ("int64",))?;
+            arrays::copied(&wide, "index")?.into_vec().unwrap_or_default()
+        }
+    };
+    Ok(numbers.into_iter().map(whole).collect::<PyResult<Vec<usize>>>()?.into())
+}
+
+/// Two indices, each of them a number, or a list.
+enum Part {
+    Entry(usize, usize),
+    Row(usize, IndexList),
+    Column(IndexList, usize),
+    Block(IndexList, IndexList),
+}
+
+fn part(index: &Bound<'_, PyAny>, (m, n): (usize, usize)) -> PyResult<Part> {
+    let py = index.py();
+    let (rows, columns) = match index.cast::<PyTuple>() {
+        Ok(pair) if pair.len() == 2 => (pair.get_item(0)?, pair.get_item(1)?),
+        Ok(tuple) => return Err(PyIndexError::new_err(format!("a matrix has two indices, not {}", tuple.len()))),
+        Err(_) => (index.clone(), PySlice::full(py).into_any()),
+    };
+    let single = |of: &Bound<'_, PyAny>, bound: usize, axis: &str| -> PyResult<Option<usize>> {
+        if !of.hasattr("__index__")? {
+            return Ok(None);
+        }
+        let Ok(i) = of.extract::<i64>() else { return Ok(None) };
+        let at = if i < 0 { i + i64::try_from(bound)? } else { i };
+        let inside = usize::try_from(at).ok().filter(|&at| at < bound);
+        inside.map(Some).ok_or_else(|| {
+            PyIndexError::new_err(format!("{axis} {i} is out of bounds for a matrix of {m} rows and {n} columns"))
+        })
+    };
+    Ok(match (single(&rows, m, "row")?, single(&columns, n, "column")?) {
+        (Some(i), Some(j)) => Part::Entry(i, j),
+        (Some(i), None) => Part::Row(i, index_list(&columns, n)?),
+        (None, Some(j)) => Part::Column(index_list(&rows, m)?, j),
+        (None, None) => Part::Block(index_list(&rows, m)?, index_list(&columns, n)?),
+    })
+}
+
+#[pymethods]
+impl PyMatrix {
+    #[new]
+    #[pyo3(signature = (a, dtype=None, device=None))]
+    fn make(a: &Bound<'_, PyAny>, dtype: Option<&Bound<'_, PyAny>>, device: Option<&str>) -> PyResult<Self> {
+        let py = a.py();
+        let (mut made, _) = operands::matrix(a)?;
+        if let Some(dtype) = dtype {
+            let ty = asked_type(py, dtype)?;
+            made = py.detach(|| made.cast(ty)).raise()?;
+        }
+        if let Some(device) = device {
+            let on = machine(Some(device))?;
+            made = py.detach(|| on.upload(&made)).raise()?;
+        }
+        Ok(Self::new(made))
+    }
+    /// A matrix of entries at these rows and columns, in any order; those of one place are added up (bool: or).
+    #[staticmethod]
+    #[pyo3(signature = (rows, columns, values, shape))]
+    fn from_coo(
+        rows: &Bound<'_, PyAny>,
+        columns: &Bound<'_, PyAny>,
+        values: &Bound<'_, PyAny>,
+        shape: (usize, usize),
+    ) -> PyResult<Self> {
+        let py = values.py();
+        let asarray = py.import("numpy")?.getattr("asarray")?;
+        let indices = |of: &Bound<'_, PyAny>, name: &'static str, bound: usize| -> PyResult<Vec<u32>> {
+            let found = arrays::copied(&asarray.call1((of, "int64"))?, name)?.into_vec::<i64>().unwrap_or_default();
+            let check = |(position, &i): (usize, &i64)| {
+                let inside = u32::try_from(i).ok().filter(|&i| (i as usize) < bound);
+                let beyond = || PyIndexError::new_err(format!("{name}: number {position} is {i}, not below {bound}"));
+                inside.ok_or_else(beyond)
+            };
+            found.iter().enumerate().map(check).collect()
+        };
+        let (rows, columns) = (indices(rows, "rows", shape.0)?, indices(columns, "columns", shape.1)?);
+        let values = arrays::copied(values, "values")?;
+        let on = machine(None)?;
+        let Some(threads) = on.threads() else { return Err(PyValueError::new_err("no threads")) };
+        let made = py.detach(|| Matrix::from_coo(threads, shape.0, shape.1, rows, columns, values));
+        Ok(Self::new(made.raise()?))
+    }
+    /// A matrix without entries.
+    #[staticmethod]
+    #[pyo3(signature = (shape, dtype=None))]
+    fn empty(shape: (usize, usize), dtype: Option<&Bound<'_, PyAny>>) -> PyResult<Self> {
+        let ty = dtype.map_or(Ok(Type::F64), |dtype| asked_type(dtype.py(), dtype))?;
+        Ok(Self::new(Matrix::empty(ty, shape.0, shape.1).raise()?))
+    }
+    /// Rows and columns.
+    #[getter]
+    fn shape(&self, py: Python<'_>) -> (usize, usize) {
+        self.held.get(py).shape()
+    }
+    /// Number of dimensions.
+    #[classattr]
+    fn ndim() -> usize {
+        2
+    }
+    /// Entries, stored zeros included.
+    #[getter]
+    fn nnz(&self, py: Python<'_>) -> usize {
+        self.held.get(py).nnz()
+    }
+    /// Type of the values, as NumPy has it.
+    #[getter]
+    fn dtype<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        dtype_of(py, self.held.get(py).ty())
+    }
+    /// Device in whose memory it is.
+    #[getter]
+    fn device(&self, py: Python<'_>) -> String {
+        self.held.get(py).machine()
+    }
+    /// The transpose: O(m + n + entries).
+    #[getter(T)]
+    fn transpose(&self, py: Python<'_>) -> PyResult<Self> {
+        let a = self.held.get(py);
+        let on = machine(Some(&a.machine()))?;
+        Ok(Self::new(py.detach(|| on.transpose(&a)).raise()?))
+    }
+    /// Row pointers, int64: shared and read-only.
+    #[getter]
+    fn indptr<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let [indptr, _] = indices_of(py, on_host(&self.held.get(py))?)?;
+        Ok(indptr)
+    }
+    /// Columns, int32: shared and read-only.
+    #[getter]
+    fn indices<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let [_, indices] = indices_of(py, on_host(&self.held.get(py))?)?;
+        Ok(indices)
+    }
+    /// Values: shared and read-only.
+    #[getter]
+    fn data<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let a = self.held.get(py);
+        on_host(&a)?;
+        let Some(values) = a.values() else { return Err(elsewhere(&a)) };
+        values_of(py, &a, values)
+    }
+    /// The matrix as a ``scipy.sparse.csr_array``. The arrays are those of the matrix where nobody else holds them, and
+    /// shared and read-only elsewhere.
+    fn to_scipy<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        let py = slf.py();
+        let a = slf.get().held.get(py);
+        let csr = py.import("sparring._foreign")?.getattr("csr_array")?;
+        let a = py.detach(|| a.download()).raise()?;
+        let [indptr, indices] = indices_of(py, on_host(&a)?)?;
+        let Some(values) = a.values() else { return Err(elsewhere(&a)) };
+        csr.call1((a.shape(), values_of(py, &a, values)?, indices, indptr))
+    }
+    /// Rows, columns and values of the entries, as arrays.
+    fn to_coo<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyAny>, Bound<'py, PyAny>)> {
+        let a = self.held.get(py);
+        let (rows, columns, values) = py.detach(|| a.download()?.extract_tuples()).raise()?;
+        let of = |indices| array(py, sparring::algebra::Array::of::<u32>(indices));
+        Ok((of(rows)?, of(columns)?, array(py, values)?))
+    }
+    /// The matrix on another device; itself if it is there.
+    fn to<'py>(slf: &Bound<'py, Self>, device: &str) -> PyResult<Bound<'py, Self>> {
+        let py = slf.py();
+        let (a, on) = (slf.get().held.get(py), machine(Some(device))?);
+        if a.machine() == on.name() {
+            return Ok(slf.clone());
+        }
+        Bound::new(py, Self::new(py.detach(|| on.upload(&a)).raise()?))
+    }
+    /// The same entries with values of another type: as floats the nearest numbers, as integers the same ones.
+    #[pyo3(signature = (dtype))]
+    fn astype(&self, dtype: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let (py, a) = (dtype.py(), self.held.get(dtype.py()));
+        let ty = asked_type(py, dtype)?;
+        Ok(Self::new(py.detach(|| a.cast(ty)).raise()?))
+    }
+    /// Another matrix with the same entries, which may be changed apart from this one.
+    fn copy(&self, py: Python<'_>) -> Self {
+        Self::new(self.held.get(py))
+    }
+    fn __copy__(&self, py: Python<'_>) -> Self {
+        self.copy(py)
+    }
+    #[pyo3(signature = (_memo))]
+    fn __deepcopy__(&self, py: Python<'_>, _memo: &Bound<'_, PyAny>) -> Self {
+        self.copy(py)
+    }
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>,))> {
+        let (a, mut bytes) = (self.held.get(py), Vec::new());
+        py.detach(|| a.serialize(&mut bytes)).raise()?;
+        Ok((py.import("sparring._sparring")?.getattr("_matrix_of_bytes")?, (PyBytes::new(py, &bytes),)))
+    }
+    fn __repr__(&self, py: Python<'_>) -> String {
+        let a = self.held.get(py);
+        let ((m, n), ty) = (a.shape(), name_of(a.ty()));
+        format!("<sparring.Matrix of {ty}, {m}×{n} with {} entries, on {}>", a.nnz(), a.machine())
+    }
+    fn __bool__(&self) -> PyResult<bool> {
+        Err(PyValueError::new_err("the truth value of a matrix is ambiguous: compare a.nnz"))
+    }
+
+    /// The entry at (i, j), 0 where there is none; rows, columns and blocks by slices and arrays of indices.
+    fn __getitem__<'py>(&self, index: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        let py = index.py();
+        let a = self.held.get(py);
+        let on = machine(Some(&a.machine()))?;
+        match part(index, a.shape())? {
+            Part::Entry(i, j) => {
+                let found = py.detach(|| a.download()?.get(i, j)).raise()?;
+                match found {
+                    Some(x) => number(py, &x),
+                    None => number(py, &scalar(0i32.into_pyobject(py)?.as_any(), a.ty())?),
+                }
+            }
+            Part::Row(i, columns) => {
+                let x = py.detach(|| on.call(Op::ExtractRow(i, &columns), &a).eval()).raise()?;
+                give_vector(py, x, &Kind::Own)
+            }
+            Part::Column(rows, j) => {
+                let x = py.detach(|| on.call(Op::ExtractColumn(&rows, j), &a).eval()).raise()?;
+                give_vector(py, x, &Kind::Own)
+            }
+            Part::Block(rows, columns) => {
+                let c = py.detach(|| on.call(Op::Extract(&rows, &columns), &a).eval()).raise()?;
+                give(py, c, &Kind::Own)
+            }
+        }
+    }
+    /// Sets the entry at (i, j), or the entries of a block to those of a matrix or to one number.
+    fn __setitem__(&self, index: &Bound<'_, PyAny>, x: &Bound<'_, PyAny>) -> PyResult<()> {
+        let py = index.py();
+        let mut a = self.held.lock(py);
+        let (ty, part) = (a.ty(), part(index, a.shape())?);
+        if let Part::Entry(i, j) = part {
+            return a.set(i, j, scalar(x, ty)?).raise();
+        }
+        let (rows, columns) = match part {
+            Part::Row(i, columns) => (IndexList::from(vec![i]), columns),
+            Part::Column(rows, j) => (rows, IndexList::from(vec![j])),
+            Part::Block(rows, columns) => (rows, columns),
+            Part::Entry(i, j) => (IndexList::from(vec![i]), IndexList::from(vec![j])),
+        };
+        let (on, a) = (machine(Some(&a.machine()))?, &mut *a);
+        if x.hasattr("shape")? && !x.getattr("shape")?.is(py.None()) && x.getattr("shape")?.len()? == 2 {
+            let (b, _) = operands::matrix(x)?;
+            return py.detach(|| on.call(Op::Assign(&rows, &columns), &b.cast(ty)?).into(a)).raise();
+        }
+        let x = scalar(x, ty)?;
+        py.detach(|| on.call(Op::AssignScalar(&x, &rows, &columns), ()).into(a)).raise()
+    }
+    /// Removes the entry at (i, j), if there is one.
+    fn __delitem__(&self, index: &Bound<'_, PyAny>) -> PyResult<()> {
+        let py = index.py();
+        let mut a = self.held.lock(py);
+        match part(index, a.shape())? {
+            Part::Entry(i, j) => a.remove(i, j).raise(),
+            _ => Err(PyTypeError::new_err("single entries are removed: del a[i, j]")),
+        }
+    }
+
+    fn __matmul__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        operations::matmul(slf.as_any(), other)
+    }
+    fn __rmatmul__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        operations::matmul(other, slf.as_any())
+    }
+    fn __add__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        operations::sum(slf.as_any(), other, "plus")
+    }
+    fn __sub__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        operations::difference(slf.as_any(), other)
+    }
+    fn __mul__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        operations::times(slf.as_any(), other, "times")
+    }
+    fn __rmul__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        operations::times(slf.as_any(), other, "times")
+    }
+    fn __truediv__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        operations::times(slf.as_any(), other, "div")
+    }
+    fn __neg__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        operations::unary(slf.as_any(), "ainv")
+    }
+    fn __abs__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        operations::unary(slf.as_any(), "abs")
+    }
+    /// All places but those where the matrix has an entry that is not 0: for ``mask=``.
+    fn __invert__(slf: &Bound<'_, Self>) -> MaskOf {
+        MaskOf::new(slf.as_any(), false, true)
+    }
+    /// The places where the matrix has an entry, whatever its value: for ``mask=``.
+    #[getter(S)]
+    fn structure(slf: &Bound<'_, Self>) -> MaskOf {
+        MaskOf::new(slf.as_any(), true, false)
+    }
+}
+
+/// A matrix of the bytes that pickle kept.
+#[pyfunction]
+pub(crate) fn _matrix_of_bytes(py: Python<'_>, bytes: &[u8]) -> PyResult<PyMatrix> {
+    Ok(PyMatrix::new(py.detach(|| Matrix::deserialize(&mut &*bytes)).raise()?))
+}
+
+fn elsewhere(a: &Matrix) -> PyErr {
+    PyValueError::new_err(format!("the matrix is on {}: a.to('cpu') has arrays", a.machine()))
+}
+
+fn on_host(a: &Matrix) -> PyResult<&std::sync::Arc<sparring::Pattern>> {
+    a.pattern().ok_or_else(|| elsewhere(a))
+}
+
+/// NumPy's dtype of a type.
+pub(crate) fn dtype_of(py: Python<'_>, ty: Type) -> PyResult<Bound<'_, PyAny>> {
+    Ok(numpy::PyArrayDescr::new(py, name_of(ty))?.into_any())
+}
+

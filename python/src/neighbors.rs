@@ -1,0 +1,247 @@
+//! Distances and nearest neighbors: what `sparring.neighbors` stands on.
+
+use std::sync::Arc;
+
+use numpy::PyArray1;
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::intern;
+use pyo3::prelude::*;
+use sparring::algebra::{Array, Slice, SliceMut, Type};
+use sparring::distance::{AnyMetric, Measure, Metric, Options, Precision};
+use sparring::par::filled;
+use sparring::runtime::{Comparison, Matrix, Neighbours, RowIndex};
+
+use crate::arrays::{array, name_of};
+use crate::errors::Raise;
+use crate::machines::machine;
+use crate::matrix::PyMatrix;
+use crate::operands;
+
+/// How rows are compared.
+#[derive(Clone)]
+struct Asked {
+    measure: Arc<dyn Measure>,
+    options: Options,
+}
+
+impl Asked {
+    fn new(metric: &str, p: Option<f64>, normalize: Option<bool>, single: bool, exclude_self: bool) -> PyResult<Self> {
+        let measure = Arc::new(AnyMetric::named(metric, p).raise()?);
+        let precision = if single { Precision::Entries } else { Precision::Double };
+        Ok(Self { measure, options: Options { normalize, precision, exclude_self, ..Options::default() } })
+    }
+}
+
+/// A matrix whose rows are compared: of float32 as it is, else of float64.
+fn rows(a: &Bound<'_, PyAny>) -> PyResult<Matrix> {
+    let (a, _) = operands::matrix(a)?;
+    match a.ty() {
+        Type::F32 | Type::F64 => Ok(a),
+        ty @ (Type::ComplexF32 | Type::ComplexF64 | Type::Struct(_)) => {
+            Err(PyTypeError::new_err(format!("no distances between rows of {}", name_of(ty))))
+        }
+        _ => a.cast(Type::F64).raise(),
+    }
+}
+
+/// Both with values of one type.
+fn of_one_type(x: Matrix, y: Option<Matrix>) -> PyResult<(Matrix, Option<Matrix>)> {
+    match y {
+        Some(y) if y.ty() != x.ty() => Ok((x.cast(Type::F64).raise()?, Some(y.cast(Type::F64).raise()?))),
+        y => Ok((x, y)),
+    }
+}
+
+fn copy_of(values: Slice<'_>) -> Array {
+    match values.get::<f32>() {
+        Some(values) => Array::of(values.to_vec()),
+        None => Array::of(values.get::<f64>().unwrap_or_default().to_vec()),
+    }
+}
+
+/// Numbers and distances of neighbors, n rows of k, and what ran.
+type Found<'py> = (Bound<'py, PyAny>, Bound<'py, PyAny>, String);
+
+fn found<'py>(py: Python<'py>, near: &Neighbours, n: usize) -> PyResult<Found<'py>> {
+    let k = near.k();
+    let indices = PyArray1::from_slice(py, near.indices()).call_method1(intern!(py, "astype"), ("int64",))?;
+    let distances = array(py, copy_of(near.distances()))?;
+    let shaped = |of: Bound<'py, PyAny>| of.call_method1(intern!(py, "reshape"), (n, k));
+    Ok((shaped(indices)?, shaped(distances)?, near.explain().into()))
+}
+
+/// The k nearest rows of Y for each row of X.
+#[pyfunction]
+#[pyo3(signature = (x, y, k, metric, p=None, normalize=None, single=false, exclude_self=false, device=None))]
+#[allow(clippy::too_many_arguments, reason = "keywords of Python")]
+pub(crate) fn nearest<'py>(
+    x: &Bound<'py, PyAny>,
+    y: Option<&Bound<'py, PyAny>>,
+    k: usize,
+    metric: &str,
+    p: Option<f64>,
+    normalize: Option<bool>,
+    single: bool,
+    exclude_self: bool,
+    device: Option<&str>,
+) -> PyResult<Found<'py>> {
+    let (py, on, asked) = (x.py(), machine(device)?, Asked::new(metric, p, normalize, single, exclude_self)?);
+    let (x, y) = of_one_type(rows(x)?, y.map(rows).transpose()?)?;
+    let n = x.shape().0;
+    let question = Comparison { measure: asked.measure, x, y, options: asked.options };
+    let near = py.detach(|| on.neighbours(&question, k)).raise()?;
+    found(py, &near, n)
+}
+
+/// The rows of Y at most `radius` away from each row of X: a matrix of distances, zeros stored.
+#[pyfunction]
+#[pyo3(signature = (x, y, radius, metric, p=None, normalize=None, single=false, exclude_self=false, device=None))]
+#[allow(clippy::too_many_arguments, reason = "keywords of Python")]
+pub(crate) fn within(
+    x: &Bound<'_, PyAny>,
+    y: Option<&Bound<'_, PyAny>>,
+    radius: f64,
+    metric: &str,
+    p: Option<f64>,
+    normalize: Option<bool>,
+    single: bool,
+    exclude_self: bool,
+    device: Option<&str>,
+) -> PyResult<PyMatrix> {
+    let (py, on, asked) = (x.py(), machine(device)?, Asked::new(metric, p, normalize, single, exclude_self)?);
+    let (x, y) = of_one_type(rows(x)?, y.map(rows).transpose()?)?;
+    let question = Comparison { measure: asked.measure, x, y, options: asked.options };
+    Ok(PyMatrix::new(py.detach(|| on.within(&question, radius)?.download()).raise()?))
+}
+
+/// All distances, n rows of m.
+#[pyfunction]
+#[pyo3(signature = (x, y, metric, p=None, normalize=None, single=false, device=None))]
+pub(crate) fn distances<'py>(
+    x: &Bound<'py, PyAny>,
+    y: Option<&Bound<'py, PyAny>>,
+    metric: &str,
+    p: Option<f64>,
+    normalize: Option<bool>,
+    single: bool,
+    device: Option<&str>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let (py, on, asked) = (x.py(), machine(device)?, Asked::new(metric, p, normalize, single, false)?);
+    let (x, y) = of_one_type(rows(x)?, y.map(rows).transpose()?)?;
+    let ty = x.ty();
+    let question = Comparison { measure: asked.measure, x, y, options: asked.options };
+    let (n, m) = question.shape();
+    let Some(places) = n.checked_mul(m) else { return Err(PyValueError::new_err(format!("{n}×{m} distances"))) };
+    let all = match ty {
+        Type::F32 => {
+            let mut all = filled(places, 0f32, "distances").raise()?;
+            py.detach(|| on.distances_into(&question, &mut SliceMut::of(&mut all))).raise()?;
+            Array::of(all)
+        }
+        _ => {
+            let mut all = filled(places, 0f64, "distances").raise()?;
+            py.detach(|| on.distances_into(&question, &mut SliceMut::of(&mut all))).raise()?;
+            Array::of(all)
+        }
+    };
+    array(py, all)?.call_method1(intern!(py, "reshape"), (n, m))
+}
+
+/// Rows prepared for a metric and indexed, to be asked for neighbors as often as wanted.
+///
+/// Parameters
+/// ----------
+/// y : sparse matrix
+///     The rows that answer.
+/// metric : str
+///     A name that :func:`sparring.neighbors.metrics` lists, or a formula of ``a`` and ``b`` for what each column adds.
+/// p : float, optional
+///     Exponent of minkowski.
+/// normalize : bool, optional
+///     Divides rows by their sums first, for metrics of distributions.
+/// single : bool
+///     Computes in float32 where the rows are of float32.
+/// device : str, optional
+///     Where the index is.
+#[pyclass(name = "Index", module = "sparring.neighbors", frozen, weakref)]
+pub(crate) struct PyIndex {
+    index: RowIndex,
+    device: Option<String>,
+    metric: String,
+}
+
+#[pymethods]
+impl PyIndex {
+    #[new]
+    #[pyo3(signature = (y, metric="euclidean", *, p=None, normalize=None, single=false, device=None))]
+    fn make(
+        y: &Bound<'_, PyAny>,
+        metric: &str,
+        p: Option<f64>,
+        normalize: Option<bool>,
+        single: bool,
+        device: Option<String>,
+    ) -> PyResult<Self> {
+        let (py, on) = (y.py(), machine(device.as_deref())?);
+        let (asked, y) = (Asked::new(metric, p, normalize, single, false)?, rows(y)?);
+        let index = py.detach(|| on.index(asked.measure, &y, asked.options)).raise()?;
+        Ok(Self { index, device, metric: metric.into() })
+    }
+    /// Rows and columns.
+    #[getter]
+    fn shape(&self) -> (usize, usize) {
+        self.index.shape()
+    }
+    /// Distances to the k nearest rows for each row of X, and their numbers: n rows of k each.
+    #[pyo3(signature = (x, k))]
+    fn kneighbors<'py>(&self, x: &Bound<'py, PyAny>, k: usize) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyAny>)> {
+        let (py, on, x) = (x.py(), machine(self.device.as_deref())?, rows(x)?.cast(self.index.ty()).raise()?);
+        let near = py.detach(|| on.knn_of_index(&self.index, &x, k)).raise()?;
+        let (indices, distances, _) = found(py, &near, x.shape().0)?;
+        Ok((distances, indices))
+    }
+    /// The rows at most ``radius`` away from each row of X: a matrix of distances, zeros stored.
+    #[pyo3(signature = (x, radius))]
+    fn radius_neighbors(&self, x: &Bound<'_, PyAny>, radius: f64) -> PyResult<PyMatrix> {
+        let (py, on, x) = (x.py(), machine(self.device.as_deref())?, rows(x)?.cast(self.index.ty()).raise()?);
+        Ok(PyMatrix::new(py.detach(|| on.radius_of_index(&self.index, &x, radius)?.download()).raise()?))
+    }
+    /// Writes the index to a file.
+    fn save(&self, py: Python<'_>, path: std::path::PathBuf) -> PyResult<()> {
+        py.detach(|| self.index.save(path)).raise()
+    }
+    fn __repr__(&self) -> String {
+        let ((n, columns), ty) = (self.index.shape(), name_of(self.index.ty()));
+        format!("<sparring.neighbors.Index of {n} rows of {columns} columns, {ty}, by {}>", self.metric)
+    }
+}
+
+/// Names of the metrics.
+#[pyfunction]
+pub(crate) fn metrics() -> Vec<String> {
+    let mut all: Vec<String> = Metric::ALL.iter().map(|metric| metric.name().to_string()).collect();
+    all.push("minkowski".into());
+    all.sort();
+    all.dedup();
+    all
+}
+
+/// Whether the largest values of a metric are the nearest.
+#[pyfunction]
+#[pyo3(signature = (metric, p=None))]
+pub(crate) fn is_similarity(metric: &str, p: Option<f64>) -> PyResult<bool> {
+    Ok(AnyMetric::named(metric, p).raise()?.is_similarity())
+}
+
+/// The functions of `sparring._sparring._neighbors`.
+pub(crate) fn module<'py>(py: Python<'py>) -> PyResult<Bound<'py, PyModule>> {
+    let m = PyModule::new(py, "_neighbors")?;
+    m.add_class::<PyIndex>()?;
+    macro_rules! functions {
+        ($($name:ident)*) => {
+            $(m.add_function(wrap_pyfunction!($name, &m)?)?;)*
+        };
+    }
+    functions! { distances is_similarity metrics nearest within }
+    Ok(m)
+}

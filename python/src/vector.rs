@@ -1,0 +1,254 @@
+//! `Vector`: a sparse vector of any type of values, on any device.
+
+use pyo3::exceptions::{PyIndexError, PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+use sparring::algebra::{Array, Type};
+use sparring::runtime::{BinaryOp, Vector};
+
+use crate::arrays::{self, array, asked_type, name_of};
+use crate::errors::Raise;
+use crate::held::Held;
+use crate::machines::machine;
+use crate::matrix::dtype_of;
+use crate::operands::{self, dense};
+use crate::operations::{self, MaskOf};
+use crate::scalars::{number, scalar};
+
+/// A sparse vector: entries at some of n places, in the memory of the processor or of a GPU.
+///
+/// Parameters
+/// ----------
+/// x : Vector or array of one dimension
+///     The entries, at every place of an array.
+/// dtype : optional
+///     Type of the values; that of ``x`` by default.
+/// device : str, optional
+///     ``'cpu'``, the default, or ``'cuda:0'`` and so on.
+///
+/// Examples
+/// --------
+/// >>> import sparring as sp
+/// >>> x = sp.Vector.from_coo([1, 3], [2.5, 4.0], size=5)
+/// >>> x
+/// <sparring.Vector of float64, 5 places with 2 entries, on cpu>
+/// >>> x.to_numpy()
+/// array([0. , 2.5, 0. , 4. , 0. ])
+#[pyclass(name = "Vector", module = "sparring", frozen, weakref)]
+pub(crate) struct PyVector {
+    pub(crate) held: Held<Vector>,
+}
+
+impl PyVector {
+    pub(crate) fn new(x: Vector) -> Self {
+        Self { held: Held::new(x) }
+    }
+}
+
+fn place(of: &Bound<'_, PyAny>, len: usize) -> PyResult<usize> {
+    let i: i64 = of.extract().map_err(|_| PyTypeError::new_err(format!("an index is an integer, not {of}")))?;
+    let at = if i < 0 { i + i64::try_from(len)? } else { i };
+    let beyond = || PyIndexError::new_err(format!("index {i} is out of bounds for a vector of {len} places"));
+    usize::try_from(at).ok().filter(|&at| at < len).ok_or_else(beyond)
+}
+
+#[pymethods]
+impl PyVector {
+    #[new]
+    #[pyo3(signature = (x, dtype=None, device=None))]
+    fn make(x: &Bound<'_, PyAny>, dtype: Option<&Bound<'_, PyAny>>, device: Option<&str>) -> PyResult<Self> {
+        let py = x.py();
+        let (mut made, _) = operands::vector(x)?;
+        if let Some(dtype) = dtype {
+            let ty = asked_type(py, dtype)?;
+            made = made.cast(ty).raise()?;
+        }
+        if let Some(device) = device {
+            let on = machine(Some(device))?;
+            made = py.detach(|| on.upload_vector(&made)).raise()?;
+        }
+        Ok(Self::new(made))
+    }
+    /// A vector of entries at these places, in any order; those of one place are joined by the operator ``dup`` in the
+    /// order given, and are an error without it.
+    #[staticmethod]
+    #[pyo3(signature = (indices, values, size, dup=None))]
+    fn from_coo(
+        indices: &Bound<'_, PyAny>,
+        values: &Bound<'_, PyAny>,
+        size: usize,
+        dup: Option<&str>,
+    ) -> PyResult<Self> {
+        let py = values.py();
+        let wide = py.import("numpy")?.getattr("asarray")?.call1((indices, "int64"))?;
+        let found = arrays::copied(&wide, "indices")?.into_vec::<i64>().unwrap_or_default();
+        let mut places = Vec::with_capacity(found.len());
+        for (position, &i) in found.iter().enumerate() {
+            let Some(i) = usize::try_from(i).ok().filter(|&i| i < size) else {
+                let message = format!("indices: number {position} is {i}, not below {size}");
+                return Err(PyIndexError::new_err(message));
+            };
+            places.push(i);
+        }
+        let values = arrays::copied(values, "values")?;
+        let dup = dup.map(|name| BinaryOp::new(name, values.ty())).transpose().raise()?;
+        let on = machine(None)?;
+        let Some(threads) = on.threads() else { return Err(PyValueError::new_err("no threads")) };
+        let made = py.detach(|| Vector::build(threads, size, (places, values), dup.as_ref()));
+        Ok(Self::new(made.raise()?))
+    }
+    /// A vector without entries.
+    #[staticmethod]
+    #[pyo3(signature = (size, dtype=None))]
+    fn empty(size: usize, dtype: Option<&Bound<'_, PyAny>>) -> PyResult<Self> {
+        let ty = dtype.map_or(Ok(Type::F64), |dtype| asked_type(dtype.py(), dtype))?;
+        Ok(Self::new(Vector::empty(ty, size).raise()?))
+    }
+    /// Places.
+    #[getter]
+    fn size(&self, py: Python<'_>) -> usize {
+        self.held.get(py).len()
+    }
+    /// Places, in a tuple.
+    #[getter]
+    fn shape(&self, py: Python<'_>) -> (usize,) {
+        (self.held.get(py).len(),)
+    }
+    /// Number of dimensions.
+    #[classattr]
+    fn ndim() -> usize {
+        1
+    }
+    fn __len__(&self, py: Python<'_>) -> usize {
+        self.held.get(py).len()
+    }
+    /// Entries, stored zeros included.
+    #[getter]
+    fn nnz(&self, py: Python<'_>) -> PyResult<usize> {
+        let x = self.held.get(py);
+        py.detach(|| x.nvals()).raise()
+    }
+    /// Type of the values, as NumPy has it.
+    #[getter]
+    fn dtype<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        dtype_of(py, self.held.get(py).ty())
+    }
+    /// Device in whose memory it is.
+    #[getter]
+    fn device(&self, py: Python<'_>) -> String {
+        self.held.get(py).machine()
+    }
+    /// An array of all places: ``fill`` where there is no entry, 0 by default.
+    #[pyo3(signature = (fill=None))]
+    fn to_numpy<'py>(&self, py: Python<'py>, fill: Option<&Bound<'py, PyAny>>) -> PyResult<Bound<'py, PyAny>> {
+        dense(py, &self.held.get(py), fill)
+    }
+    /// Places and values of the entries, as arrays.
+    fn to_coo<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyAny>)> {
+        let x = self.held.get(py);
+        let (places, values) = py.detach(|| x.entries()).raise()?;
+        Ok((array(py, Array::of(places))?, array(py, values)?))
+    }
+    /// The vector on another device; itself if it is there.
+    fn to<'py>(slf: &Bound<'py, Self>, device: &str) -> PyResult<Bound<'py, Self>> {
+        let py = slf.py();
+        let (x, on) = (slf.get().held.get(py), machine(Some(device))?);
+        if x.machine() == on.name() {
+            return Ok(slf.clone());
+        }
+        Bound::new(py, Self::new(py.detach(|| on.upload_vector(&x)).raise()?))
+    }
+    /// The same entries with values of another type.
+    fn astype(&self, dtype: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let x = self.held.get(dtype.py());
+        Ok(Self::new(x.cast(asked_type(dtype.py(), dtype)?).raise()?))
+    }
+    /// Another vector with the same entries, which may be changed apart from this one.
+    fn copy(&self, py: Python<'_>) -> Self {
+        Self::new(self.held.get(py))
+    }
+    fn __copy__(&self, py: Python<'_>) -> Self {
+        self.copy(py)
+    }
+    #[pyo3(signature = (_memo))]
+    fn __deepcopy__(&self, py: Python<'_>, _memo: &Bound<'_, PyAny>) -> Self {
+        self.copy(py)
+    }
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>,))> {
+        let (x, mut bytes) = (self.held.get(py), Vec::new());
+        py.detach(|| x.serialize(&mut bytes)).raise()?;
+        Ok((py.import("sparring._sparring")?.getattr("_vector_of_bytes")?, (PyBytes::new(py, &bytes),)))
+    }
+    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
+        let x = self.held.get(py);
+        let (ty, nvals) = (name_of(x.ty()), x.nvals().raise()?);
+        Ok(format!("<sparring.Vector of {ty}, {} places with {nvals} entries, on {}>", x.len(), x.machine()))
+    }
+    fn __bool__(&self) -> PyResult<bool> {
+        Err(PyValueError::new_err("the truth value of a vector is ambiguous: compare x.nnz"))
+    }
+    /// The entry at a place, 0 where there is none.
+    fn __getitem__<'py>(&self, index: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        let py = index.py();
+        let x = self.held.get(py);
+        let at = place(index, x.len())?;
+        match py.detach(|| x.download()?.get(at)).raise()? {
+            Some(found) => number(py, &found),
+            None => number(py, &scalar(0i32.into_pyobject(py)?.as_any(), x.ty())?),
+        }
+    }
+    /// Sets the entry at a place.
+    fn __setitem__(&self, index: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>) -> PyResult<()> {
+        let mut x = self.held.lock(index.py());
+        let (at, value) = (place(index, x.len())?, scalar(value, x.ty())?);
+        x.set(at, value).raise()
+    }
+    /// Removes the entry at a place, if there is one.
+    fn __delitem__(&self, index: &Bound<'_, PyAny>) -> PyResult<()> {
+        let mut x = self.held.lock(index.py());
+        let at = place(index, x.len())?;
+        x.remove(at).raise()
+    }
+    fn __matmul__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        operations::matmul(slf.as_any(), other)
+    }
+    fn __rmatmul__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        operations::matmul(other, slf.as_any())
+    }
+    fn __add__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        operations::sum(slf.as_any(), other, "plus")
+    }
+    fn __sub__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        operations::difference(slf.as_any(), other)
+    }
+    fn __mul__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        operations::times(slf.as_any(), other, "times")
+    }
+    fn __rmul__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        operations::times(slf.as_any(), other, "times")
+    }
+    fn __truediv__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        operations::times(slf.as_any(), other, "div")
+    }
+    fn __neg__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        operations::unary(slf.as_any(), "ainv")
+    }
+    fn __abs__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        operations::unary(slf.as_any(), "abs")
+    }
+    /// All places but those where the vector has an entry that is not 0: for ``mask=``.
+    fn __invert__(slf: &Bound<'_, Self>) -> MaskOf {
+        MaskOf::new(slf.as_any(), false, true)
+    }
+    /// The places where the vector has an entry, whatever its value: for ``mask=``.
+    #[getter(S)]
+    fn structure(slf: &Bound<'_, Self>) -> MaskOf {
+        MaskOf::new(slf.as_any(), true, false)
+    }
+}
+
+/// A vector of the bytes that pickle kept.
+#[pyfunction]
+pub(crate) fn _vector_of_bytes(py: Python<'_>, bytes: &[u8]) -> PyResult<PyVector> {
+    Ok(PyVector::new(py.detach(|| Vector::deserialize(&mut &*bytes)).raise()?))
+}
