@@ -167,10 +167,14 @@ impl<W: Float> ByColumns<W> {
 }
 
 /// Rows in order, where those of each norm begin and the end, and the norms of each group.
-type InOrder<W> = (Vec<u32>, Vec<u32>, [Vec<W>; 2]);
+pub(crate) type InOrder<W> = (Vec<u32>, Vec<u32>, [Vec<W>; 2]);
 
 /// Rows in order of their keys with a row that shares no column with them; nothing where their norms do not tell it.
-fn in_order<W: Float>(threads: &Threads, [first, second]: [&[W]; 2], apart: Apart) -> Result<Option<InOrder<W>>> {
+pub(crate) fn in_order<W: Float>(
+    threads: &Threads,
+    [first, second]: [&[W]; 2],
+    apart: Apart,
+) -> Result<Option<InOrder<W>>> {
     let nrows = first.len();
     if apart == Apart::Unknown || !first.iter().all(|x| x.as_f64().is_finite()) {
         return Ok(None);

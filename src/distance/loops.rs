@@ -12,6 +12,8 @@ use super::float::Float;
 use super::recipe::{Apart, Invariance, Norms, Recipe, Row, Side};
 use super::tile::{Indexed, Query, times};
 use crate::algebra::{Host, MulOp, Num, Number, V};
+#[cfg(feature = "cuda")]
+use crate::algebra::{Plus, Printed, Ring, printed_ring};
 use crate::simd::{Work, dispatch_work, scatter_places};
 
 /// What an engine has to know of the inner loops.
@@ -87,6 +89,11 @@ pub(crate) trait Loops<W: Float>: Send + Sync {
     /// CUDA text, as [`emit_recipe`](super::recipe::emit_recipe) has it, if there is one.
     #[cfg(feature = "cuda")]
     fn text(&self) -> Option<Arc<str>>;
+    /// CUDA text of + and ⊗, for a product whose values are sums over common columns, if there is one.
+    #[cfg(feature = "cuda")]
+    fn ring(&self) -> Option<Arc<Printed>> {
+        None
+    }
 }
 
 /// The inner loops of a recipe.
@@ -188,6 +195,10 @@ impl<R: Recipe> Loops<R::W> for Of<R> {
     #[cfg(feature = "cuda")]
     fn text(&self) -> Option<Arc<str>> {
         Some(super::printed::printed_recipe(self.0))
+    }
+    #[cfg(feature = "cuda")]
+    fn ring(&self) -> Option<Arc<Printed>> {
+        Some(printed_ring(Ring(Plus::<R::W>::new(), self.0.term())))
     }
 }
 

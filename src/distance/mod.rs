@@ -103,6 +103,7 @@ pub use table::{Entry, Metric};
 pub use vectors::Vectors;
 #[cfg(feature = "cuda")]
 pub(crate) use {
+    by_columns::in_order,
     float::Typed,
     question::check_radius,
     range_scaling::{FAR, centred_rows, fits},
