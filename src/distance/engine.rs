@@ -20,6 +20,10 @@ pub(crate) trait Engine: Sync {
     fn work_before(&self, i: usize) -> u64;
     /// Y is X, and the keys of (i, j) and (j, i) are the same.
     fn symmetric(&self) -> bool;
+    /// Nanoseconds of a thread, about, of a key: what two rows take entry by entry, where they are not indexed.
+    fn pair_time(&self) -> f64 {
+        20.0
+    }
     /// Rows in a tile.
     fn tile_rows(&self) -> usize;
     /// Bytes of one tile's index, about, at most.
@@ -117,7 +121,7 @@ impl Far<'_> {
 pub(crate) type Opened<'a> = (Range<usize>, Box<dyn Tile + 'a>);
 
 /// Bytes that tiles opened at the same time may take, unless one takes more.
-const OPEN_BYTES: u64 = 64 << 20;
+pub(crate) const OPEN_BYTES: u64 = 64 << 20;
 
 /// The tiles of Y, opened some at a time and in order.
 pub(crate) struct Batches<'a> {
@@ -130,6 +134,10 @@ impl<'a> Batches<'a> {
     pub(crate) fn new(engine: &'a dyn Engine) -> Self {
         let at_once = (OPEN_BYTES / engine.tile_bytes().max(1)).clamp(1, 1 << 20) as usize;
         Self { engine, rows: engine.tile_rows(), at_once }
+    }
+    /// Batches that there are.
+    pub(crate) fn count(&self) -> usize {
+        self.engine.nrows().1.div_ceil(self.rows).div_ceil(self.at_once)
     }
     /// Bytes of the tiles that are open at the same time.
     pub(crate) fn bytes(&self) -> u64 {

@@ -336,11 +336,13 @@ impl<R: Recipe> Work for Keys<'_, '_, R> {
     #[inline(always)]
     fn run(self) -> bool {
         let Self { recipe, x, y: [y0, y1], sums, shared, keys } = self;
+        let n = keys.len();
+        let (y0, y1, sums) = (&y0[..n], &y1[..n], &sums[..n]);
+        let shared = if R::COUNTS { &shared[..n] } else { sums };
         let mut any_near = false;
-        for (((key, sum), &y0), (&y1, j)) in keys.iter_mut().zip(sums).zip(y0).zip(y1.iter().zip(0..)) {
-            let shared = if R::COUNTS { shared[j] } else { R::W::ZERO };
-            let y = (V(y0), V(y1));
-            let k = recipe.key::<Host>(x, y, V(*sum), V(shared));
+        for (j, key) in keys.iter_mut().enumerate() {
+            let y = (V(y0[j]), V(y1[j]));
+            let k = recipe.key::<Host>(x, y, V(sums[j]), V(if R::COUNTS { shared[j] } else { R::W::ZERO }));
             if R::REFINES {
                 any_near |= recipe.near(k, x, y).0;
             }

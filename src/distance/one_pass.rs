@@ -48,6 +48,8 @@ const COLUMN: f64 = 50.0;
 const ROW: f64 = 100.0;
 const PAIR: f64 = 1.6;
 const ADDED: f64 = 0.5;
+/// Of a shared column where ⊗ is not cheap.
+const COMPUTED: f64 = 3.0;
 /// Shared columns of a row, in the mean, from which on a bound may spare some.
 const MANY: u64 = 512;
 
@@ -226,6 +228,15 @@ impl<W: Float> Engine for OnePassEngine<'_, W> {
     }
     fn symmetric(&self) -> bool {
         self.same && self.loops.facts().symmetric
+    }
+    fn pair_time(&self) -> f64 {
+        let (n, m) = self.nrows();
+        let pairs = (n as f64 * m as f64).max(1.0);
+        if self.spreads() {
+            return PAIR + self.terms().times(register())[1] / pairs;
+        }
+        let term = if self.loops.facts().cheap { ADDED } else { COMPUTED };
+        PAIR + term * self.columns().shared as f64 / pairs
     }
     fn tile_rows(&self) -> usize {
         if self.spreads() {
