@@ -80,8 +80,16 @@ pub(crate) trait RowQuery {
     fn query(&mut self, i: usize);
     /// Their keys, some at a time and in no order.
     fn touched(&mut self, each: &mut EachKey<'_>);
-    /// Whether the order of the others is known.
+    /// Whether the rows that share a column with the query are told apart from the others, whose order is known; else
+    /// there are the keys of [`all`](Self::all) alone.
     fn is_ordered(&self) -> bool;
+    /// Queries by some rows of X together, if that takes less: by how many, from the first on. Then each has its
+    /// [`turn`](Self::turn_to).
+    fn query_together(&mut self, _rows: Range<usize>) -> usize {
+        0
+    }
+    /// Has the keys of [`all`](Self::all) be those of row `i`, one of those that queried together.
+    fn turn_to(&mut self, _i: usize) {}
     /// The rows that share no column with the query, those of a key together and in order, smaller keys first,
     /// until `each` has enough.
     fn others(&mut self, each: &mut dyn FnMut(f64, &mut dyn Iterator<Item = u32>) -> bool);

@@ -27,9 +27,19 @@ pub(super) fn nearest<T: Float>(
         end,
         || Ok((whole.row_query()?, Best::new(k)?)),
         |(query, best), b, indices, distances| {
+            let mut together = blocks[b].start;
             for i in blocks[b].clone() {
                 let skip = exclude_self.then_some(i as u32);
                 best.clear();
+                if i >= together {
+                    together = i + query.query_together(i..blocks[b].end);
+                }
+                if i < together {
+                    query.turn_to(i);
+                    query.all(&mut |first, keys| best.offer_all(far, first as u32, keys, skip));
+                    put(best.sorted(), far, indices, distances);
+                    continue;
+                }
                 let rare = query.query_rare(i).is_some_and(|least| {
                     query.touched(&mut |rows, keys| best.offer(far, rows, keys, skip));
                     let enough = best.is_settled(far, least);
