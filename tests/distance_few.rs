@@ -187,3 +187,44 @@ fn rare_columns_first_have_the_same_bits() {
         }
     }
 }
+
+/// Rows that share columns with most others: each has a sum for all, some rows side by side where many have the
+/// columns.
+#[test]
+fn rows_that_share_many_columns_have_the_same_bits() {
+    for (seed, values) in [(60, &VALUES[..]), (61, &[1.0, -1.0, 2.0, -0.5]), (62, &[1.0, 1e-3, -1e-3])] {
+        for size in [[150, 12, 10], [70, 60, 90]] {
+            let (x, y) = (rows(seed, size, values), rows(seed + 20, [61, size[1], size[2]], values));
+            let single = |a: &Csr<f64>| a.map(|&v| v as f32).expect("f32");
+            for (metric, normalize) in metrics() {
+                let signed = matches!(metric, Metric::Dot | Metric::Cosine | Metric::Euclidean | Metric::Manhattan);
+                if !signed && values.iter().any(|&v| v < 0.0) {
+                    continue;
+                }
+                for o in all_options(normalize) {
+                    same_on(&[2], metric, &x, None, o);
+                }
+                same_on(&[1, 2], metric, &x, Some(&y), options(normalize));
+                let entries = Options { precision: Precision::Entries, ..options(normalize) };
+                same_on(&[2], metric, &single(&x), Some(&single(&y)), entries);
+            }
+        }
+    }
+}
+
+#[test]
+fn an_index_whose_columns_many_rows_have_is_asked_by_some_rows_together() {
+    let cpu = Cpu::with_threads(2).expect("threads");
+    let x = rows(70, [500, 30, 20], &VALUES);
+    let how = |x: &Csr<f64>, metric: Metric| {
+        let shared = Options { search: Search::Shared, ..Options::default() };
+        let index = cpu.index(metric, x, shared).expect("an index");
+        index.knn(&cpu, x, 3).expect("neighbours").explain
+    };
+    for metric in [Metric::Cosine, Metric::Dot, Metric::Euclidean, Metric::Manhattan] {
+        assert!(how(&x, metric).contains("some rows together"), "{}", how(&x, metric));
+    }
+    assert!(!how(&x, Metric::Canberra).contains("together"));
+    let apart = rows(71, [500, 5000, 5], &VALUES);
+    assert!(!how(&apart, Metric::Cosine).contains("together"));
+}

@@ -52,6 +52,7 @@
 //! Source: Nolet et al. 2022, "GPU Semiring Primitives for Sparse Neighborhood Methods".
 
 mod any;
+mod best;
 mod by_columns;
 mod chebyshev;
 mod dense;
