@@ -112,12 +112,15 @@ template <class Offset> struct Rows {
   const W *norm0, *norm1;  // of each row
   __device__ Entry entry(u64 p) const { return {values[p]}; }
 };
-__device__ inline W key_of_pair(const Rows<OffsetX>& x, u64 i, const Rows<OffsetY>& y, u64 j, const Sums& s, u32 at,
-                                bool& again) {
+__device__ inline W key_of_sum(const Rows<OffsetX>& x, u64 i, const Rows<OffsetY>& y, u64 j, W sum, W shared, bool& again) {
   const W x0 = x.norm0[i], x1 = x.norm1[i], y0 = y.norm0[j], y1 = y.norm1[j];
-  const W key = Recipe::key(x0, x1, y0, y1, s.sums[at], Recipe::counts ? (W)s.shared[at] : W(0));
+  const W key = Recipe::key(x0, x1, y0, y1, sum, shared);
   again = Recipe::refines && Recipe::near(key, x0, x1, y0, y1);
   return key;
+}
+__device__ inline W key_of_pair(const Rows<OffsetX>& x, u64 i, const Rows<OffsetY>& y, u64 j, const Sums& s, u32 at,
+                                bool& again) {
+  return key_of_sum(x, i, y, j, s.sums[at], Recipe::counts ? (W)s.shared[at] : W(0), again);
 }
 __device__ inline W key_from_exact(const Rows<OffsetX>& x, u64 i, const Rows<OffsetY>& y, u64 j, W sum) {
   return Recipe::exact_key(x.norm0[i], x.norm1[i], y.norm0[j], y.norm1[j], sum);

@@ -34,16 +34,10 @@ BOUNDED_KERNEL((32, 13), nearest_in_block, const W* keys, u64 width, u64 part_si
 #pragma unroll
     for (u32 u = 0; u < DEEP; ++u) {
       const u64 j = start + 32 * u + lane_id();
-      offer(list, j < to && j != self, code_of((double)(T)key[u]), first_y + (u32)j);
+      offer(list, j < to && j != self, code_of_distance((T)key[u]), first_y + (u32)j);
     }
   }
   list.write(codes + place, ids + place);
-}
-
-// Grid: a thread a neighbour.
-KERNEL(distances_of, const u64* codes, u64 n, T* distances) {
-  const u64 p = (u64)blockIdx.x * blockDim.x + threadIdx.x;
-  if (p < n) distances[p] = (T)key_of(codes[p]);
 }
 #endif
 

@@ -1,8 +1,8 @@
 // distance_pairs.cu: distances of all pairs, nearest neighbours, neighbours within a radius, in one pass over common
 // columns. Grid: blocks of one warp; a block takes a row of X and a tile of Y, or for neighbours a row of X and several
 // tiles. Dynamic shared memory: the sums of a tile, then lists of neighbours; it leaves room for 13 blocks at most. `T`
-// (of results) is set in front beside what distance.cuh needs, and PAIRS, NEAREST (with LARGEST: whether the largest
-// come first) or RADIUS.
+// (of results) is set in front beside what distance.cuh needs, and PAIRS, NEAREST or RADIUS
+// with what neighbours.cuh needs.
 #include "distance.cuh"
 #include "neighbours.cuh"
 
@@ -64,11 +64,7 @@ KERNEL(mirror, u64 n, u64 side, T* out) {
 #endif
 
 #ifdef NEAREST
-// What neighbours are ordered by: the distance as it is returned, the other way round where the largest come first.
-__device__ inline double far_of(W key) {
-  const double distance = (double)(T)Recipe::finish(key);
-  return LARGEST ? 0.0 - distance : distance;
-}
+constexpr W ROUNDED = sizeof(W) == 8 ? W(1e-13) : W(1e-5);
 
 // codes (of how far they are) and ids: of each row, for each of its parts, the k nearest among the part's tiles,
 // nearest first; numbers of Y begin at first_y.
@@ -101,9 +97,10 @@ BOUNDED_KERNEL((32, BLOCKS), nearest, SIDES, u32 first_y, u32 k, u32 parts, u32 
         for (u32 other = 1; other < EACH; ++other)
           if (u == other) mine = key[other], looked = valid[other];
         looked = looked && !(mine >= refused) && !(exclude_self && j == SELF);
-        const u64 code = looked ? code_of(far_of(mine)) : FARTHEST;
+        const u64 code = looked ? code_of_distance((T)Recipe::finish(mine)) : FARTHEST;
         offer(list, looked, code, first_y + j);
-        if (looked && code >= list.worst && mine == mine) refused = mine;
+        // What finishes a key rounds, and so may give a larger one a distance that is a bit smaller.
+        if (looked && code >= list.worst && mine == mine) refused = mine + sr::abs(mine) * ROUNDED;
       }
       for (u32 d = 16; d > 0; d /= 2) {
         const W other = __shfl_xor_sync(ALL, refused, d);
@@ -112,12 +109,6 @@ BOUNDED_KERNEL((32, BLOCKS), nearest, SIDES, u32 first_y, u32 k, u32 parts, u32 
     });
   }
   list.write(codes + place, ids + place);
-}
-
-// Grid: a thread a neighbour.
-KERNEL(distances_of, const u64* codes, u64 n, T* distances) {
-  const u64 p = (u64)blockIdx.x * blockDim.x + threadIdx.x;
-  if (p < n) distances[p] = (T)(LARGEST ? 0.0 - key_of(codes[p]) : key_of(codes[p]));
 }
 #endif
 

@@ -1,10 +1,18 @@
 // nearest.cuh: the k nearest so far, kept by a warp, nearest first.
-// Candidates come with increasing numbers, so of equal keys the first one stays first. Keys are kept as integers that
-// are ordered as the keys are, NaN behind all numbers. `K_IN_REGISTERS` (k is at most 32) is set in front.
+// Of equal keys that with the smaller number comes first: candidates come with increasing numbers, or in any order where
+// IN_ANY_ORDER is set. Keys are kept as integers that are ordered as the keys are, NaN behind all numbers.
+// `K_IN_REGISTERS` (k is at most 32) is set in front.
 #pragma once
 #include "parts.cuh"
 
+#ifndef IN_ANY_ORDER
+#define IN_ANY_ORDER false
+#endif
 constexpr u64 FARTHEST = ~0ull;  // no neighbour: behind all keys
+// Whether neighbour a stays before b, which comes later.
+__device__ inline bool stays(u64 code_a, u32 id_a, u64 code_b, u32 id_b) {
+  return IN_ANY_ORDER && code_a == code_b ? id_a < id_b : code_a <= code_b;
+}
 
 __device__ inline u64 code_of(double key) {
   if (key != key) return FARTHEST - 1;
@@ -19,16 +27,17 @@ __device__ inline double key_of(u64 code) {
 // A neighbour in each of the first k lanes.
 struct ListInRegisters {
   u64 code, worst;
-  u32 id, k;
-  __device__ ListInRegisters(u32 k, u64*, u32*) : code(FARTHEST), worst(FARTHEST), id(NONE), k(k) {}
-  // By all lanes, with the same arguments; new_code < worst.
+  u32 id, worst_id, k;
+  __device__ ListInRegisters(u32 k, u64*, u32*) : code(FARTHEST), worst(FARTHEST), id(NONE), worst_id(NONE), k(k) {}
+  // By all lanes, with the same arguments, of a neighbour nearer than the worst.
   __device__ void insert(u64 new_code, u32 new_id) {
-    const u32 lane = lane_id(), place = __popc(__ballot_sync(ALL, code <= new_code));
+    const u32 lane = lane_id(), place = __popc(__ballot_sync(ALL, stays(code, id, new_code, new_id)));
     const u64 code_before = __shfl_up_sync(ALL, code, 1);
     const u32 id_before = __shfl_up_sync(ALL, id, 1);
     if (lane > place) code = code_before, id = id_before;
     if (lane == place) code = new_code, id = new_id;
     worst = __shfl_sync(ALL, code, k - 1);
+    if (IN_ANY_ORDER) worst_id = __shfl_sync(ALL, id, k - 1);
   }
   __device__ void write(u64* codes, u32* ids) const {
     if (lane_id() < k) codes[lane_id()] = code, ids[lane_id()] = id;
@@ -40,8 +49,9 @@ struct ListInMemory {
   u64 worst;
   u64* codes;
   u32* ids;
-  u32 k, length;
-  __device__ ListInMemory(u32 k, u64* codes, u32* ids) : worst(FARTHEST), codes(codes), ids(ids), k(k), length(0) {
+  u32 k, length, worst_id;
+  __device__ ListInMemory(u32 k, u64* codes, u32* ids)
+      : worst(FARTHEST), codes(codes), ids(ids), k(k), length(0), worst_id(NONE) {
     for (u32 n = lane_id(); n < k; n += 32) codes[n] = FARTHEST, ids[n] = NONE;
     __syncwarp();
   }
@@ -49,7 +59,7 @@ struct ListInMemory {
     u32 place = 0;  // neighbours that are not farther
     for (u32 to = length; place < to;) {
       const u32 middle = place + (to - place) / 2;
-      if (codes[middle] <= new_code) place = middle + 1; else to = middle;
+      if (stays(codes[middle], ids[middle], new_code, new_id)) place = middle + 1; else to = middle;
     }
     // Those behind it move by one, the last ones first.
     const u32 last = length < k ? length : k - 1;
@@ -68,7 +78,7 @@ struct ListInMemory {
     if (lane_id() == 0) codes[place] = new_code, ids[place] = new_id;
     __syncwarp();
     if (length < k) ++length;
-    if (length == k) worst = codes[k - 1];
+    if (length == k) worst = codes[k - 1], worst_id = ids[k - 1];
   }
   __device__ void write(u64* to_codes, u32* to_ids) const {
     __syncwarp();
@@ -83,12 +93,16 @@ typedef ListInRegisters List;
 typedef ListInMemory List;
 #endif
 
+// Whether a list takes a neighbour.
+template <class L> __device__ inline bool takes(const L& list, u64 code, u32 id) {
+  return code < list.worst || IN_ANY_ORDER && code == list.worst && id < list.worst_id;
+}
 // Takes the lanes' candidates into the list, in the order of lanes; by all lanes.
 template <class L> __device__ inline void offer(L& list, bool valid, u64 code, u32 id) {
-  for (u32 left = __ballot_sync(ALL, valid && code < list.worst); left; left &= left - 1) {
+  for (u32 left = __ballot_sync(ALL, valid && takes(list, code, id)); left; left &= left - 1) {
     const u32 lane = __ffs(left) - 1;
     const u64 new_code = __shfl_sync(ALL, code, lane);
     const u32 new_id = __shfl_sync(ALL, id, lane);
-    if (new_code < list.worst) list.insert(new_code, new_id);
+    if (takes(list, new_code, new_id)) list.insert(new_code, new_id);
   }
 }

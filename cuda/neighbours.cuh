@@ -1,10 +1,14 @@
 // neighbours.cuh: how every search for neighbours ends: lists of parts are joined, neighbours within a radius counted.
-// Set in front: NEAREST, with K_IN_REGISTERS and IN_SHARED, or RADIUS, with SIMILARITY and OffsetC.
+// Set in front: `T` (of results) and NEAREST, with K_IN_REGISTERS, IN_SHARED and LARGEST (whether the largest come first),
+// or RADIUS, with SIMILARITY and OffsetC.
 #pragma once
 #include "parts.cuh"
 
 #ifdef NEAREST
 #include "nearest.cuh"
+
+// What neighbours are ordered by: the distance as it is returned, the other way round where the largest come first.
+__device__ inline u64 code_of_distance(T distance) { return code_of(LARGEST ? 0.0 - (double)distance : (double)distance); }
 
 // Takes a list of up to k neighbours, nearest first, into another one. By all lanes.
 __device__ inline void offer_list(List& list, u32 k, const u64* codes, const u32* ids) {
@@ -37,6 +41,12 @@ BOUNDED_KERNEL((32, 13), join_lists, u64 nrows, u32 k, const u64* codes_a, const
   offer_list(list, k, codes_a + at, ids_a + at);
   offer_list(list, k, codes_b + at, ids_b + at);
   list.write(codes + at, ids + at);
+}
+
+// Distances of neighbours from their codes. Grid: a thread a neighbour.
+KERNEL(distances_of, const u64* codes, u64 n, T* distances) {
+  const u64 p = (u64)blockIdx.x * blockDim.x + threadIdx.x;
+  if (p < n) distances[p] = (T)(LARGEST ? 0.0 - key_of(codes[p]) : key_of(codes[p]));
 }
 #endif
 

@@ -2,47 +2,9 @@
 
 mod common;
 
-use common::distances::{metrics, options};
+use common::distances::{FEW as VALUES, metrics, options, scattered as rows};
 use sparring::distance::{Float, Formula, Measure, Metric, Options, Precision, Search};
 use sparring::{Cpu, Csr};
-
-/// Numbers that are the same everywhere.
-struct Draws(u64);
-
-impl Draws {
-    fn below(&mut self, n: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        ((self.0 >> 33) % n as u64) as usize
-    }
-}
-
-/// Rows of up to `most` entries in `ncols` columns, of which few are popular; some are empty, some are those of before.
-fn rows(seed: u64, [nrows, ncols, most]: [usize; 3], values: &[f64]) -> Csr<f64> {
-    let mut draws = Draws(seed);
-    let mut made: Vec<Vec<(u32, f64)>> = vec![];
-    for i in 0..nrows {
-        let kind = draws.below(10);
-        let mut row = vec![];
-        if kind == 0 && i > 0 {
-            row = made[draws.below(i)].clone();
-        } else if kind > 1 {
-            let popular = (ncols / 16).max(1);
-            for _ in 0..draws.below(most + 1) {
-                let column = if draws.below(8) == 0 { draws.below(popular) } else { draws.below(ncols) };
-                row.push((column as u32, values[draws.below(values.len())]));
-            }
-            row.sort_by_key(|entry| entry.0);
-            row.dedup_by_key(|entry| entry.0);
-        }
-        made.push(row);
-    }
-    let row_ptr = std::iter::once(0).chain(made.iter().scan(0, |end, row| {
-        *end += row.len();
-        Some(*end)
-    }));
-    let (columns, values) = made.iter().flatten().copied().unzip();
-    Csr::new(nrows, ncols, row_ptr.collect(), columns, values).expect("rows")
-}
 
 /// Numbers and distances of neighbours, bit by bit.
 type Bits = (Vec<u32>, Vec<u64>);
@@ -102,9 +64,6 @@ fn all_options(normalize: Option<bool>) -> [Options; 3] {
     let o = options(normalize);
     [o, Options { exclude_self: true, ..o }, Options { precision: Precision::Entries, ..o }]
 }
-
-/// Few values, so that many pairs are equally far; also far apart in size.
-const VALUES: [f64; 6] = [1.0, 1.0, 2.0, 0.5, 3.0, 1e-9];
 
 #[test]
 fn all_metrics_have_the_same_bits_both_ways() {
@@ -227,4 +186,45 @@ fn rare_columns_first_have_the_same_bits() {
             same(metric, &x, Some(&x), options(None));
         }
     }
+}
+
+/// Rows that share columns with most others: each has a sum for all, some rows side by side where many have the
+/// columns.
+#[test]
+fn rows_that_share_many_columns_have_the_same_bits() {
+    for (seed, values) in [(60, &VALUES[..]), (61, &[1.0, -1.0, 2.0, -0.5]), (62, &[1.0, 1e-3, -1e-3])] {
+        for size in [[150, 12, 10], [70, 60, 90]] {
+            let (x, y) = (rows(seed, size, values), rows(seed + 20, [61, size[1], size[2]], values));
+            let single = |a: &Csr<f64>| a.map(|&v| v as f32).expect("f32");
+            for (metric, normalize) in metrics() {
+                let signed = matches!(metric, Metric::Dot | Metric::Cosine | Metric::Euclidean | Metric::Manhattan);
+                if !signed && values.iter().any(|&v| v < 0.0) {
+                    continue;
+                }
+                for o in all_options(normalize) {
+                    same_on(&[2], metric, &x, None, o);
+                }
+                same_on(&[1, 2], metric, &x, Some(&y), options(normalize));
+                let entries = Options { precision: Precision::Entries, ..options(normalize) };
+                same_on(&[2], metric, &single(&x), Some(&single(&y)), entries);
+            }
+        }
+    }
+}
+
+#[test]
+fn an_index_whose_columns_many_rows_have_is_asked_by_some_rows_together() {
+    let cpu = Cpu::with_threads(2).expect("threads");
+    let x = rows(70, [500, 30, 20], &VALUES);
+    let how = |x: &Csr<f64>, metric: Metric| {
+        let shared = Options { search: Search::Shared, ..Options::default() };
+        let index = cpu.index(metric, x, shared).expect("an index");
+        index.knn(&cpu, x, 3).expect("neighbours").explain
+    };
+    for metric in [Metric::Cosine, Metric::Dot, Metric::Euclidean, Metric::Manhattan] {
+        assert!(how(&x, metric).contains("some rows together"), "{}", how(&x, metric));
+    }
+    assert!(!how(&x, Metric::Canberra).contains("together"));
+    let apart = rows(71, [500, 5000, 5], &VALUES);
+    assert!(!how(&apart, Metric::Cosine).contains("together"));
 }

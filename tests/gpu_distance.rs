@@ -5,11 +5,15 @@ mod common;
 
 use common::backend_checks;
 use common::dense_distance as textbook;
-use common::distances::{self, all as pairwise, close, large, metrics, nearest as knn, options, within};
+use common::distances::{
+    self, FEW, all as pairwise, close, large, metrics, nearest as knn, options, scattered, within,
+};
 use common::gpu::cuda;
 use quickcheck::{Arbitrary, Gen, QuickCheck};
 use sparring::algebra::{AbsDiff, Contract, MaxFromZero, Min, Plus, Real, Union, V, emit_contract};
-use sparring::distance::{CanberraDiff, Domain, Float, Formula, Measure, Metric, Neighbours, Options, Precision};
+use sparring::distance::{
+    CanberraDiff, Domain, Float, Formula, Measure, Metric, Neighbours, Options, Precision, Search,
+};
 use sparring::sparse::Dense;
 use sparring::{Cpu, Csr, Cuda, Error, Result};
 
@@ -283,6 +287,54 @@ fn one_huge_row_and_columns_without_an_index() {
         }
         check_neighbours(&cuda, metric, 6, &x, Some(&y), &Options::default());
     }
+}
+
+/// The neighbours of rows that few columns tell apart are the same bits by the rows that share one as by tiles.
+#[test]
+#[ignore = "needs a GPU"]
+fn rows_that_share_a_column_give_the_bits_of_tiles() {
+    let cuda = cuda();
+    let (x, y) = (scattered(1, [400, 300, 9], &FEW), scattered(2, [1500, 300, 9], &FEW));
+    let shapes = [
+        (scattered(3, [1, 1, 1], &FEW), None),
+        (scattered(4, [50, 3, 3], &FEW), None),
+        (x.clone(), Some(y)),
+        (x, None),
+        (scattered(5, [3000, 4000, 4], &FEW), None),
+        (scattered(6, [700, 50, 40], &[1.0, -2.5, 0.1]), None),
+        (Csr::new(5, 4, vec![0; 6], vec![], vec![]).expect("empty rows"), None),
+    ];
+    let mut shared = 0;
+    for (metric, normalize) in metrics() {
+        for (x, y) in &shapes {
+            let m = y.as_ref().unwrap_or(x).nrows();
+            for (k, exclude_self) in [(1, false), (5, y.is_none()), (40, false), (1100, y.is_none()), (m, false)] {
+                let o = Options { exclude_self, ..options(normalize) };
+                let near = |search| knn(&cuda, metric, k, x, y.as_ref(), &Options { search, ..o });
+                match (near(Search::Shared), near(Search::Tiles)) {
+                    (Ok(a), Ok(b)) => {
+                        assert!(found(&a) == found(&b), "{metric} {normalize:?}, {:?}, {k} nearest", x.shape());
+                        assert!(!b.explain.contains("share a column"), "{}", b.explain);
+                        shared += usize::from(a.explain.contains("share a column"));
+                    }
+                    // Negative entries are not for all.
+                    (Err(a), Err(b)) => assert_eq!(a.to_string(), b.to_string()),
+                    (a, b) => panic!("{metric}: {:?} and {:?}", a.err(), b.err()),
+                }
+            }
+        }
+    }
+    assert!(shared > 300, "{shared} searches by rows that share a column");
+    let many = scattered(7, [60_000, 80_000, 6], &FEW);
+    let auto = knn(&cuda, Metric::Cosine, 5, &many, None, &Options::default()).expect("neighbours");
+    assert!(auto.explain.contains("share a column"), "{}", auto.explain);
+    let cpu = knn(&Cpu::new(), Metric::Cosine, 5, &many, None, &Options::default()).expect("neighbours");
+    for (a, b) in auto.distances().iter().zip(cpu.distances()) {
+        assert!(close(*a, *b, 1e-13, 1e-13), "{a} and {b}");
+    }
+    let index = cuda.index(Metric::Euclidean, &many, Options::default()).expect("an index");
+    let asked = index.knn(&scattered(8, [5000, 80_000, 6], &FEW), 3).expect("neighbours");
+    assert_eq!((asked.k(), asked.indices().len()), (3, 15_000));
 }
 
 #[test]

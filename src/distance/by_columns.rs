@@ -12,7 +12,7 @@
 //! Pairs Similarity Search" (rare columns first, a bound for the rest).
 
 use std::ops::Range;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 use super::entries::Entries;
 use super::float::Float;
@@ -41,6 +41,8 @@ pub(crate) struct ByColumns<W> {
     alike: [Option<W>; 2],
     /// Columns that at least one row of [`DENSE`] has.
     often: usize,
+    /// Whether entries are finite, once that was asked.
+    finite: OnceLock<bool>,
     /// Sums that were made, and are not in use.
     stock: Mutex<Vec<RowSums<W>>>,
 }
@@ -82,7 +84,18 @@ impl<W: Float> ByColumns<W> {
         let stock = Mutex::default();
         let is_often = |p: &&[usize]| nrows > 0 && (p[1] - p[0]) * DENSE >= nrows;
         let often = columns.row_ptr().windows(2).filter(is_often).count();
-        Ok(Self { numbers, columns, entries, order, groups, norms: of_groups, alike, often, stock })
+        Ok(Self {
+            numbers,
+            columns,
+            entries,
+            order,
+            groups,
+            norms: of_groups,
+            alike,
+            often,
+            finite: OnceLock::new(),
+            stock,
+        })
     }
     /// Whether the norms tell in which order rows that share no column come.
     pub(crate) fn is_ordered(&self) -> bool {
@@ -119,6 +132,10 @@ impl<W: Float> ByColumns<W> {
     /// Columns that so many rows have that a tile keeps them dense.
     pub(crate) fn often(&self) -> usize {
         self.often
+    }
+    /// Whether entries are finite.
+    pub(crate) fn is_finite(&self) -> bool {
+        *self.finite.get_or_init(|| self.entries.iter().fold(true, |all, x| all & x.as_f64().is_finite()))
     }
     /// The rows that have column `c`, in order, and their entries.
     #[inline(always)]
@@ -167,10 +184,14 @@ impl<W: Float> ByColumns<W> {
 }
 
 /// Rows in order, where those of each norm begin and the end, and the norms of each group.
-type InOrder<W> = (Vec<u32>, Vec<u32>, [Vec<W>; 2]);
+pub(crate) type InOrder<W> = (Vec<u32>, Vec<u32>, [Vec<W>; 2]);
 
 /// Rows in order of their keys with a row that shares no column with them; nothing where their norms do not tell it.
-fn in_order<W: Float>(threads: &Threads, [first, second]: [&[W]; 2], apart: Apart) -> Result<Option<InOrder<W>>> {
+pub(crate) fn in_order<W: Float>(
+    threads: &Threads,
+    [first, second]: [&[W]; 2],
+    apart: Apart,
+) -> Result<Option<InOrder<W>>> {
     let nrows = first.len();
     if apart == Apart::Unknown || !first.iter().all(|x| x.as_f64().is_finite()) {
         return Ok(None);

@@ -20,6 +20,10 @@ pub(crate) trait Engine: Sync {
     fn work_before(&self, i: usize) -> u64;
     /// Y is X, and the keys of (i, j) and (j, i) are the same.
     fn symmetric(&self) -> bool;
+    /// Nanoseconds of a thread, about, of a key: what two rows take entry by entry, where they are not indexed.
+    fn pair_time(&self) -> f64 {
+        20.0
+    }
     /// Rows in a tile.
     fn tile_rows(&self) -> usize;
     /// Bytes of one tile's index, about, at most.
@@ -76,8 +80,16 @@ pub(crate) trait RowQuery {
     fn query(&mut self, i: usize);
     /// Their keys, some at a time and in no order.
     fn touched(&mut self, each: &mut EachKey<'_>);
-    /// Whether the order of the others is known.
+    /// Whether the rows that share a column with the query are told apart from the others, whose order is known; else
+    /// there are the keys of [`all`](Self::all) alone.
     fn is_ordered(&self) -> bool;
+    /// Queries by some rows of X together, if that takes less: by how many, from the first on. Then each has its
+    /// [`turn`](Self::turn_to).
+    fn query_together(&mut self, _rows: Range<usize>) -> usize {
+        0
+    }
+    /// Has the keys of [`all`](Self::all) be those of row `i`, one of those that queried together.
+    fn turn_to(&mut self, _i: usize) {}
     /// The rows that share no column with the query, those of a key together and in order, smaller keys first,
     /// until `each` has enough.
     fn others(&mut self, each: &mut dyn FnMut(f64, &mut dyn Iterator<Item = u32>) -> bool);
@@ -117,7 +129,7 @@ impl Far<'_> {
 pub(crate) type Opened<'a> = (Range<usize>, Box<dyn Tile + 'a>);
 
 /// Bytes that tiles opened at the same time may take, unless one takes more.
-const OPEN_BYTES: u64 = 64 << 20;
+pub(crate) const OPEN_BYTES: u64 = 64 << 20;
 
 /// The tiles of Y, opened some at a time and in order.
 pub(crate) struct Batches<'a> {
@@ -130,6 +142,10 @@ impl<'a> Batches<'a> {
     pub(crate) fn new(engine: &'a dyn Engine) -> Self {
         let at_once = (OPEN_BYTES / engine.tile_bytes().max(1)).clamp(1, 1 << 20) as usize;
         Self { engine, rows: engine.tile_rows(), at_once }
+    }
+    /// Batches that there are.
+    pub(crate) fn count(&self) -> usize {
+        self.engine.nrows().1.div_ceil(self.rows).div_ceil(self.at_once)
     }
     /// Bytes of the tiles that are open at the same time.
     pub(crate) fn bytes(&self) -> u64 {

@@ -257,6 +257,7 @@ impl<W: Float> Loops<W> for ByTerms<W> {
             symmetric: self.symmetric,
             zero_self: false,
             cheap: false,
+            annihilates: false,
             alone: true,
             apart: Apart::Unknown,
             meets: false,

@@ -22,8 +22,9 @@ use crate::{Csr, Index, Result};
 ///
 /// Cost: O(nnz(Y) + m log m) once; then of a row x the entries of Y in x's columns, Σ_{c∈x} |Y_c|, and the k
 /// neighbours, where the measure tells in which order rows that share no column come ([`Apart`](super::Apart)), else
-/// also m. For many rows that share columns with most of Y, and for a formula, tiles are opened as without an index.
-/// Memory: 3 numbers and 2 indices an entry, about 40 bytes a row; and a sum for each row of Y and thread.
+/// also m. Where x shares columns with most of Y, m too; if many rows have those columns, four rows x that are asked
+/// together read each of them once. For very many rows x, and for a formula, tiles are opened as without an index.
+/// Memory: 3 numbers and 2 indices an entry, about 40 bytes a row; and a sum for each row of Y and thread, or four.
 ///
 /// Y is prepared anew for each question where that depends on X too: for Chebyshev, for a NAMM whose ⊕ is not +, and
 /// where rows must be scaled or centred ([`Invariance`](super::Invariance)).

@@ -3,11 +3,12 @@
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
+use super::best::{self, Best, code, put};
 use super::engine::{Batches, Engine, Far, Opened, query_blocks};
 use super::float::{Float, Form, OfType, Typed};
 use super::inverted_index;
 use super::neighbours::{Lists, Neighbours};
-use crate::par::{Fresh, Threads, counters, out_of_memory, reserved};
+use crate::par::{Fresh, Threads, collected, counters, out_of_memory, reserved};
 use crate::simd::{self, dispatch_work};
 use crate::{Error, Result};
 
@@ -19,8 +20,8 @@ const OWN_LISTS: u64 = 256 << 20;
 enum Keep {
     /// Every thread has lists for all rows, so that one key serves both of its rows.
     OfThread,
-    /// A block of rows has its lists, and is asked by one thread at a time.
-    OfBlock,
+    /// Rows have their candidates, and ask for themselves.
+    OfRow,
 }
 
 /// How a search goes, and the bytes that it takes.
@@ -38,19 +39,31 @@ fn way(threads: &Threads, engine: &dyn Engine, k: usize, entry: usize, budget: O
     let own = lists.saturating_mul(threads.count() as u64).saturating_add(8 * n as u64);
     let all = |lists: u64| result.saturating_add(lists).saturating_add(scratch);
     if engine.symmetric()
+        && pays_in_pairs(engine, k)
         && own <= OWN_LISTS.max(lists.saturating_add(8 * n as u64))
         && budget.is_none_or(|b| all(own) <= b)
     {
         Way { keep: Keep::OfThread, bytes: all(own) }
     } else {
-        Way { keep: Keep::OfBlock, bytes: all(lists) }
+        Way { keep: Keep::OfRow, bytes: all(bytes_by_rows(threads, engine, k)) }
     }
+}
+
+/// Nanoseconds of a thread, about, of a candidate in a list of a thread beyond those of one that a row has.
+const LISTED: f64 = 55.0;
+
+/// Whether it pays to compute each key once for both of its rows: lists of all rows take candidates more slowly.
+fn pays_in_pairs(engine: &dyn Engine, k: usize) -> bool {
+    let (m, k) = (engine.nrows().1 as f64, k as f64);
+    // A list takes every candidate of its first k, then, in random order, the j-th with a chance of k / j.
+    let candidates = k * (1.0 + (m / k).max(1.0).ln());
+    candidates * LISTED <= engine.pair_time() * m / 2.0
 }
 
 /// Bytes that it takes where rows ask all of Y at once, if they do.
 fn whole_bytes(threads: &Threads, engine: &dyn Engine, k: usize, entry: usize, budget: Option<u64>) -> Option<u64> {
     let result = (engine.nrows().0 as u64).saturating_mul(k as u64).saturating_mul(4 + entry as u64);
-    let of_candidates = inverted_index::bytes(threads, k);
+    let of_candidates = best::bytes(k).saturating_mul(threads.count() as u64);
     let bytes = engine.whole_bytes(threads)?.saturating_add(result).saturating_add(of_candidates);
     budget.is_none_or(|budget| bytes <= budget).then_some(bytes)
 }
@@ -123,46 +136,9 @@ fn search_as<T: Float>(threads: &Threads, engine: &dyn Engine, wanted: Nearest) 
         return Err(Error::Budget { what: "nearest neighbours", bytes: bytes.into(), budget: budget.into() });
     }
     let blocks = query_blocks(engine, threads)?;
-    let found: Vec<Lists> = match keep {
-        Keep::OfThread => by_pairs(threads, engine, &far, &blocks, k, exclude_self)?,
-        Keep::OfBlock => by_rows(threads, engine, &far, &blocks, k, exclude_self)?,
-    };
-    // Lists of a thread are of all rows, those of a block of its rows alone.
-    let of_block = |b: usize| match keep {
-        Keep::OfThread => (0, &found[..]),
-        Keep::OfBlock => (blocks[b].start, &found[b..=b]),
-    };
-    let end = |b: usize| b.checked_sub(1).map_or(0, |b| blocks[b].end) * k;
-    let indices = Fresh::new(n.saturating_mul(k), "neighbours")?;
-    let (indices, distances) = indices.fill_with(
-        Fresh::new(n.saturating_mul(k), "distances")?,
-        threads,
-        "neighbours",
-        blocks.len(),
-        end,
-        || Ok(Vec::new()),
-        |all: &mut Vec<(f64, u32)>, b, indices, distances| {
-            let (first, lists) = of_block(b);
-            for i in blocks[b].clone() {
-                all.clear();
-                let found = lists.iter().map(|l| l.row(i - first).len()).sum();
-                all.try_reserve(found).map_err(|_| out_of_memory::<(f64, u32)>("neighbours", found))?;
-                all.extend(lists.iter().flat_map(|l| l.row(i - first)));
-                all.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
-                all.truncate(k);
-                for (slot, &(_, j)) in indices.take(k, 0u32).iter_mut().zip(&*all) {
-                    *slot = j;
-                }
-                for (slot, &(d, _)) in distances.take(k, T::ZERO).iter_mut().zip(&*all) {
-                    *slot = T::from_f64(far.signed(d));
-                }
-            }
-            Ok(())
-        },
-    )?;
-    let kept = match keep {
-        Keep::OfThread => "lists of each thread",
-        Keep::OfBlock => "lists of each row",
+    let ((indices, distances), kept) = match keep {
+        Keep::OfThread => (by_pairs(threads, engine, &far, &blocks, k, exclude_self)?, "lists of each thread"),
+        Keep::OfRow => (by_rows(threads, engine, &far, &blocks, k, exclude_self)?, "lists of each row"),
     };
     Ok(Neighbours::new(m, k, indices, distances, n, format!("{}, {kept}", engine.explain())))
 }
@@ -255,14 +231,14 @@ impl Drop for Own<'_> {
 /// A thread takes its tasks in order, so it meets the candidates of every row in order of their numbers: first the rows
 /// before it, as the row asks, then the rows after it, as they ask. That is why what is as far as the worst may be
 /// refused at once.
-fn by_pairs(
+fn by_pairs<T: Float>(
     threads: &Threads,
     engine: &dyn Engine,
     far: &Far<'_>,
     blocks: &[Range<usize>],
     k: usize,
     exclude_self: bool,
-) -> Result<Vec<Lists>> {
+) -> Result<(Vec<u32>, Vec<T>)> {
     let n = engine.nrows().0;
     let stock = Mutex::new(Vec::new());
     // A list of each thread alone would take many candidates that another's list does not: with 16 threads most of the
@@ -300,39 +276,274 @@ fn by_pairs(
             },
         )
     })?;
-    Ok(stock.into_inner().unwrap_or_else(PoisonError::into_inner))
+    let found: Vec<Lists> = stock.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let end = |b: usize| b.checked_sub(1).map_or(0, |b| blocks[b].end) * k;
+    Fresh::new(n.saturating_mul(k), "neighbours")?.fill_with(
+        Fresh::new(n.saturating_mul(k), "distances")?,
+        threads,
+        "neighbours",
+        blocks.len(),
+        end,
+        || Ok(Vec::new()),
+        |codes: &mut Vec<u128>, b, indices, distances| {
+            for i in blocks[b].clone() {
+                codes.clear();
+                let all = found.iter().map(|l| l.row(i).len()).sum();
+                codes.try_reserve(all).map_err(|_| out_of_memory::<u128>("neighbours", all))?;
+                codes.extend(found.iter().flat_map(|l| l.row(i)).map(|&(far, j)| code(far, j)));
+                codes.sort_unstable();
+                put(&codes[..k], far, indices, distances);
+            }
+            Ok(())
+        },
+    )
+}
+
+/// Bytes of the candidates of rows that a thread has at a time, unless one row has more; and most of these rows.
+const BLOCK_BYTES: u64 = 4 << 20;
+const ROWS: usize = 128;
+
+/// Rows of `n` whose candidates a thread has at a time.
+fn rows_at_once(n: usize, k: usize) -> usize {
+    ((BLOCK_BYTES / best::bytes(k)) as usize).clamp(1, n.clamp(1, ROWS))
+}
+
+/// Bytes of candidates where each row asks all rows of Y: those of the rows that threads have at a time, and what rows
+/// have found while further tiles are opened.
+fn bytes_by_rows(threads: &Threads, engine: &dyn Engine, k: usize) -> u64 {
+    let n = engine.nrows().0;
+    let of_thread = best::bytes(k).saturating_mul(rows_at_once(n, k) as u64);
+    let at_once = of_thread.saturating_mul(threads.count() as u64);
+    let all = (n as u64).saturating_mul(size_of::<u128>() as u64 * k as u64 + size_of::<usize>() as u64);
+    at_once.saturating_add(if Batches::new(engine).count() > 1 { all } else { 0 })
+}
+
+/// What rows of a block have found in the tiles before: the nearest of each, one row after the other.
+#[derive(Default)]
+struct Before {
+    codes: Vec<u128>,
+    ends: Vec<usize>,
+}
+
+impl Before {
+    fn row(&self, row: usize) -> &[u128] {
+        let end = |row: usize| self.ends.get(row).copied().unwrap_or(0);
+        &self.codes[row.checked_sub(1).map_or(0, end)..end(row)]
+    }
+}
+
+/// Rows of X that ask the tiles that are open.
+struct Asking<'a, 'e> {
+    far: &'a Far<'e>,
+    open: &'a [Opened<'e>],
+    k: usize,
+    exclude_self: bool,
+}
+
+impl Asking<'_, '_> {
+    /// Candidates of `rows` rows, which have none.
+    fn stock(&self, rows: usize) -> Result<Vec<Best>> {
+        let mut all = reserved(rows, "neighbours")?;
+        for _ in 0..rows {
+            all.push(Best::new(self.k)?);
+        }
+        Ok(all)
+    }
+    /// The nearest of each row, in order, with what it found before.
+    fn ask(
+        &self,
+        stock: &mut [Best],
+        rows: Range<usize>,
+        before: &Before,
+        mut each: impl FnMut(&[u128]) -> Result<()>,
+    ) -> Result<()> {
+        for first in rows.clone().step_by(stock.len()) {
+            let at_once = first..rows.end.min(first + stock.len());
+            for (i, best) in at_once.clone().zip(&mut *stock) {
+                best.clear();
+                best.take_back(before.row(i - rows.start));
+            }
+            for (of_tile, tile) in self.open {
+                tile.keys(at_once.clone(), false, &mut |i, keys| {
+                    let skip = self.exclude_self.then_some(i as u32);
+                    stock[i - first].offer_all(self.far, of_tile.start as u32, keys, skip);
+                    Ok(())
+                })?;
+            }
+            for best in &mut stock[..at_once.len()] {
+                each(best.sorted())?;
+            }
+        }
+        Ok(())
+    }
 }
 
 /// Each row asks all rows of Y, tile after tile.
-fn by_rows(
+fn by_rows<T: Float>(
     threads: &Threads,
     engine: &dyn Engine,
     far: &Far<'_>,
     blocks: &[Range<usize>],
     k: usize,
     exclude_self: bool,
-) -> Result<Vec<Lists>> {
-    let mut lists = reserved(blocks.len(), "neighbours")?;
-    for block in blocks {
-        lists.push(Mutex::new(Lists::new(block.len(), k)?));
-    }
+) -> Result<(Vec<u32>, Vec<T>)> {
+    let (n, m) = engine.nrows();
+    let end = |b: usize| b.checked_sub(1).map_or(0, |b| blocks[b].end) * k;
+    let before = collected(blocks.len(), blocks.iter().map(|_| Mutex::new(Before::default())), "neighbours")?;
+    let taken = |b: usize| std::mem::take(&mut *before[b].lock().unwrap_or_else(PoisonError::into_inner));
+    let mut found = (Vec::new(), Vec::new());
     Batches::new(engine).for_each(threads, |open: &[Opened<'_>]| {
+        let asking = Asking { far, open, k, exclude_self };
+        if open.last().is_some_and(|(rows, _)| rows.end == m) {
+            found = Fresh::new(n.saturating_mul(k), "neighbours")?.fill_with(
+                Fresh::new(n.saturating_mul(k), "distances")?,
+                threads,
+                "nearest neighbours",
+                blocks.len(),
+                end,
+                || asking.stock(rows_at_once(n, k)),
+                |stock, b, indices, distances| {
+                    asking.ask(stock, blocks[b].clone(), &taken(b), |codes| {
+                        put(codes, far, indices, distances);
+                        Ok(())
+                    })
+                },
+            )?;
+            return Ok(());
+        }
         threads.for_each_of(
             "nearest neighbours",
             blocks.len(),
-            || Ok(()),
-            |(), b| {
-                let mut lists = lists[b].lock().unwrap_or_else(PoisonError::into_inner);
-                for (rows, tile) in open {
-                    tile.keys(blocks[b].clone(), false, &mut |i, keys| {
-                        let skip = exclude_self.then_some(i);
-                        offer(&mut lists, far, i - blocks[b].start, rows.start, keys, skip);
-                        Ok(())
-                    })?;
-                }
+            || asking.stock(rows_at_once(n, k)),
+            |stock, b| {
+                let mut now = Before { codes: Vec::new(), ends: reserved(blocks[b].len(), "neighbours")? };
+                asking.ask(stock, blocks[b].clone(), &taken(b), |codes| {
+                    let more = codes.len();
+                    now.codes.try_reserve(more).map_err(|_| out_of_memory::<u128>("neighbours", more))?;
+                    now.codes.extend_from_slice(codes);
+                    now.ends.push(now.codes.len());
+                    Ok(())
+                })?;
+                *before[b].lock().unwrap_or_else(PoisonError::into_inner) = now;
                 Ok(())
             },
         )
     })?;
-    Ok(lists.into_iter().map(|l| l.into_inner().unwrap_or_else(PoisonError::into_inner)).collect())
+    Ok(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::engine::{OPEN_BYTES, Sink, Tile};
+    use super::*;
+
+    /// Rows with few distances, so that many are equally far, and one that is not a number; tiles of 8 rows of which so
+    /// many are open at a time.
+    struct Few {
+        nrows: usize,
+        at_once: u64,
+    }
+
+    impl Few {
+        fn key(i: usize, j: usize) -> f64 {
+            let (i, j) = (i.min(j), i.max(j));
+            if (i + j) % 11 == 3 { f64::NAN } else { ((i * 37 + j * 53) % 13) as f64 }
+        }
+    }
+
+    struct Rows(Range<usize>);
+
+    impl Tile for Rows {
+        fn keys(&self, queries: Range<usize>, half: bool, sink: &mut Sink<'_>) -> Result<()> {
+            for i in queries {
+                let end = if half { self.0.end.min(i + 1) } else { self.0.end };
+                let mut keys: Vec<f64> = (self.0.start..end).map(|j| Few::key(i, j)).collect();
+                if !keys.is_empty() {
+                    sink(i, &mut keys)?;
+                }
+            }
+            Ok(())
+        }
+    }
+
+    impl Engine for Few {
+        fn nrows(&self) -> (usize, usize) {
+            (self.nrows, self.nrows)
+        }
+        fn work_before(&self, i: usize) -> u64 {
+            i as u64
+        }
+        fn symmetric(&self) -> bool {
+            true
+        }
+        fn tile_rows(&self) -> usize {
+            8
+        }
+        fn tile_bytes(&self) -> u64 {
+            OPEN_BYTES / self.at_once
+        }
+        fn task_bytes(&self) -> u64 {
+            0
+        }
+        fn bytes(&self) -> u64 {
+            0
+        }
+        fn open(&self, rows: Range<usize>) -> Result<Box<dyn Tile + '_>> {
+            Ok(Box::new(Rows(rows)))
+        }
+        fn finish(&self, _: &mut [f64]) {}
+        fn explain(&self) -> String {
+            String::new()
+        }
+    }
+
+    #[test]
+    fn rows_and_pairs_find_the_first_of_all_sorted() {
+        for (nrows, at_once) in [(0, 1), (1, 1), (60, 1), (60, 3), (300, 2), (300, 100)] {
+            let engine = Few { nrows, at_once };
+            for threads in [1, 3] {
+                let threads = Threads::new(threads).unwrap();
+                let blocks = query_blocks(&engine, &threads).unwrap();
+                let far = Far { engine: &engine, similarity: false, rounded: |d| d };
+                for exclude_self in [false, true] {
+                    let there_are = nrows - usize::from(exclude_self && nrows > 0);
+                    for k in [0, 1, 7, 100, 300].map(|k: usize| k.min(there_are)) {
+                        let mut right = (vec![], vec![]);
+                        for i in 0..nrows {
+                            let mut all: Vec<(f64, u32)> = (0..nrows as u32)
+                                .filter(|&j| !(exclude_self && i == j as usize))
+                                .map(|j| (Few::key(i, j as usize), j))
+                                .collect();
+                            all.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+                            right.0.extend(all[..k].iter().map(|near| near.1));
+                            right.1.extend(all[..k].iter().map(|near| near.0.to_bits()));
+                        }
+                        let bits = |(rows, d): (Vec<u32>, Vec<f64>)| (rows, d.iter().map(|d| d.to_bits()).collect());
+                        let found = by_rows(&threads, &engine, &far, &blocks, k, exclude_self).unwrap();
+                        assert_eq!(bits(found), right, "{nrows} rows, {at_once} tiles, {k} nearest");
+                        let found = by_pairs(&threads, &engine, &far, &blocks, k, exclude_self).unwrap();
+                        assert_eq!(bits(found), right, "{nrows} rows, {at_once} tiles, {k} nearest");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn few_neighbours_are_found_in_pairs() {
+        let engine = Few { nrows: 4000, at_once: 100 };
+        assert!(pays_in_pairs(&engine, 10) && !pays_in_pairs(&engine, 1000));
+        let way = |k, budget| way(&Threads::new(2).unwrap(), &engine, k, 8, budget).keep;
+        assert_eq!((way(10, None), way(1000, None), way(10, Some(1))), (Keep::OfThread, Keep::OfRow, Keep::OfRow));
+    }
+
+    #[test]
+    fn rows_have_their_candidates_in_little_memory() {
+        assert_eq!([0, 10, 1000, 1 << 20].map(|k| rows_at_once(4000, k)), [ROWS, ROWS, ROWS, 1]);
+        assert_eq!([0, 1, 20].map(|n| rows_at_once(n, 10)), [1, 1, 20]);
+        let (threads, engine) = (Threads::new(2).unwrap(), |at_once| Few { nrows: 4000, at_once });
+        // All rows keep what they have found where tiles are opened several times.
+        let kept = bytes_by_rows(&threads, &engine(1), 1000) - bytes_by_rows(&threads, &engine(1000), 1000);
+        assert_eq!(kept, 4000 * (16 * 1000 + 8));
+    }
 }

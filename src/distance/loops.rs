@@ -3,6 +3,7 @@
 //! An engine calls them once for a row of X and a tile of Y, so it is compiled for a type of numbers and not for a
 //! recipe; and what adds terms is compiled for a ⊗, which many recipes share.
 
+use std::array::from_fn;
 #[cfg(feature = "cuda")]
 use std::sync::Arc;
 
@@ -12,7 +13,9 @@ use super::float::Float;
 use super::recipe::{Apart, Invariance, Norms, Recipe, Row, Side};
 use super::tile::{Indexed, Query, times};
 use crate::algebra::{Host, MulOp, Num, Number, V};
-use crate::simd::{Work, dispatch_work, scatter_places};
+#[cfg(feature = "cuda")]
+use crate::algebra::{Plus, Printed, Ring, printed_ring};
+use crate::simd::{Work, dispatch_work, scatter, scatter_lane, scatter_places};
 
 /// What an engine has to know of the inner loops.
 #[derive(Clone, Copy, Debug)]
@@ -25,6 +28,8 @@ pub(crate) struct Facts {
     pub(crate) zero_self: bool,
     /// ⊗ is an instruction or a few, and gives 0 for 0.
     pub(crate) cheap: bool,
+    /// And 0 for 0 on the left.
+    pub(crate) annihilates: bool,
     /// A term is not told without what its entries add alone.
     pub(crate) alone: bool,
     /// What is known of rows that share no column.
@@ -32,6 +37,11 @@ pub(crate) struct Facts {
     /// A row can be asked about all of Y at once.
     pub(crate) meets: bool,
 }
+
+/// Rows of X that query all of Y together: a register of AVX2 has a number of each.
+pub(crate) const TOGETHER: usize = 4;
+/// Columns and entries of such rows; some may have none.
+pub(crate) type Together<'a, W> = [(&'a [u32], &'a [W]); TOGETHER];
 
 /// Two numbers kept for each of some rows.
 pub(crate) type NormsOf<'a, W> = [&'a [W]; 2];
@@ -60,6 +70,12 @@ pub(crate) trait Loops<W: Float>: Send + Sync {
     /// those are kept; asked if it [`meets`](Facts::meets). `ahead` are its columns, and those that are likely to be
     /// asked for next.
     fn meet(&self, _row: (&[u32], &[W]), _ahead: &[u32], _all: &ByColumns<W>, _met: &mut RowSums<W>) {}
+    /// The same into a sum for each row of Y, as many as a power of two, whether it shares a column or not; asked if ⊗
+    /// is [`cheap`](Facts::cheap).
+    fn meet_dense(&self, _row: (&[u32], &[W]), _all: &ByColumns<W>, _sums: &mut [W]) {}
+    /// The same for some rows of X at once, which have their sums side by side; asked if ⊗
+    /// [`annihilates`](Facts::annihilates), for finite entries.
+    fn meet_together(&self, _rows: Together<'_, W>, _all: &ByColumns<W>, _sums: &mut [[W; TOGETHER]]) {}
     /// A number below the keys of rows that share with x none but columns with Σ a² = `part`, if it is known.
     fn at_least(&self, _x: [W; 2], _part: f64) -> Option<f64> {
         None
@@ -87,6 +103,11 @@ pub(crate) trait Loops<W: Float>: Send + Sync {
     /// CUDA text, as [`emit_recipe`](super::recipe::emit_recipe) has it, if there is one.
     #[cfg(feature = "cuda")]
     fn text(&self) -> Option<Arc<str>>;
+    /// CUDA text of + and ⊗, for a product whose values are sums over common columns, if there is one.
+    #[cfg(feature = "cuda")]
+    fn ring(&self) -> Option<Arc<Printed>> {
+        None
+    }
 }
 
 /// The inner loops of a recipe.
@@ -107,7 +128,8 @@ impl<R: Recipe> Of<R> {
 impl<R: Recipe> Loops<R::W> for Of<R> {
     fn facts(&self) -> Facts {
         let (counts, symmetric, zero_self, cheap) = (R::COUNTS, R::SYMMETRIC, R::ZERO_SELF, R::CHEAP);
-        Facts { counts, symmetric, zero_self, cheap, alone: false, apart: R::APART, meets: true }
+        let annihilates = R::CHEAP && R::ANNIHILATES;
+        Facts { counts, symmetric, zero_self, cheap, annihilates, alone: false, apart: R::APART, meets: true }
     }
     fn invariance(&self) -> Invariance {
         self.0.invariance()
@@ -143,6 +165,16 @@ impl<R: Recipe> Loops<R::W> for Of<R> {
             dispatch_work(Meet::<_, _, true> { term, row, ahead, all, met });
         } else {
             Meet::<_, _, false> { term, row, ahead, all, met }.run();
+        }
+    }
+    fn meet_dense(&self, row: (&[u32], &[R::W]), all: &ByColumns<R::W>, sums: &mut [R::W]) {
+        if R::CHEAP {
+            add_whole(self.0.term(), row, all, sums);
+        }
+    }
+    fn meet_together(&self, rows: Together<'_, R::W>, all: &ByColumns<R::W>, sums: &mut [[R::W; TOGETHER]]) {
+        if R::CHEAP && R::ANNIHILATES {
+            add_together(self.0.term(), rows, all, sums);
         }
     }
     fn at_least(&self, x: [R::W; 2], part: f64) -> Option<f64> {
@@ -188,6 +220,10 @@ impl<R: Recipe> Loops<R::W> for Of<R> {
     #[cfg(feature = "cuda")]
     fn text(&self) -> Option<Arc<str>> {
         Some(super::printed::printed_recipe(self.0))
+    }
+    #[cfg(feature = "cuda")]
+    fn ring(&self) -> Option<Arc<Printed>> {
+        Some(printed_ring(Ring(Plus::<R::W>::new(), self.0.term())))
     }
 }
 
@@ -321,6 +357,78 @@ impl<W: Float, X: MulOp<A = W, B = W, Out = W>, const STAGED: bool> Work for Mee
     }
 }
 
+/// Terms of a row of X added to a sum for each row of Y.
+#[inline(never)]
+fn add_whole<W: Float, X: MulOp<A = W, B = W, Out = W>>(
+    term: X,
+    (columns, entries): (&[u32], &[W]),
+    all: &ByColumns<W>,
+    sums: &mut [W],
+) {
+    let mask = sums.len() - 1;
+    for (at, (&c, &a)) in columns.iter().zip(entries).enumerate() {
+        if let Some(&c) = columns.get(at + AHEAD) {
+            all.prefetch(c);
+        }
+        let (rows, values) = all.column(c);
+        scatter(sums, mask, rows, values, |sum, b, _| sum.wrapping_add(times(term, a, b)));
+    }
+}
+
+#[inline(never)]
+fn add_together<W: Float, X: MulOp<A = W, B = W, Out = W>>(
+    term: X,
+    rows: Together<'_, W>,
+    all: &ByColumns<W>,
+    sums: &mut [[W; TOGETHER]],
+) {
+    dispatch_work(SideBySide { term, rows, all, sums });
+}
+
+/// Terms of rows of X, side by side, added to their sums for each row of Y. A column of Y is read once for all rows
+/// that have it; rows that lack it add zeros, which leave a sum as it is.
+struct SideBySide<'a, 'b, W, X> {
+    term: X,
+    rows: Together<'a, W>,
+    all: &'a ByColumns<W>,
+    sums: &'b mut [[W; TOGETHER]],
+}
+
+impl<W: Float, X: MulOp<A = W, B = W, Out = W>> Work for SideBySide<'_, '_, W, X> {
+    type Out = ();
+    #[inline(always)]
+    fn run(self) {
+        let Self { term, rows, all, sums } = self;
+        let (mask, mut at) = (sums.len() - 1, [0; TOGETHER]);
+        loop {
+            // No column has the last number.
+            let next: [u32; TOGETHER] = from_fn(|q| rows[q].0.get(at[q]).copied().unwrap_or(u32::MAX));
+            let c = next.into_iter().fold(u32::MAX, u32::min);
+            if c == u32::MAX {
+                break;
+            }
+            let (mut entries, mut have, mut last) = ([W::ZERO; TOGETHER], 0, 0);
+            for q in (0..TOGETHER).filter(|&q| next[q] == c) {
+                entries[q] = rows[q].1[at[q]];
+                at[q] += 1;
+                (have, last) = (have + 1, q);
+                if let Some(&c) = rows[q].0.get(at[q] + 2) {
+                    all.prefetch(c);
+                }
+            }
+            let (places, values) = all.column(c);
+            if have == 1 {
+                let a = entries[last];
+                scatter_lane(sums, mask, last, places, values, |sum, b| sum.wrapping_add(times(term, a, b)));
+            } else {
+                scatter(sums, mask, places, values, |sums, b, _| {
+                    from_fn(|q| sums[q].wrapping_add(times(term, entries[q], b)))
+                });
+            }
+        }
+    }
+}
+
 /// Keys of the rows of a tile.
 struct Keys<'a, 'b, R: Recipe> {
     recipe: R,
@@ -336,11 +444,13 @@ impl<R: Recipe> Work for Keys<'_, '_, R> {
     #[inline(always)]
     fn run(self) -> bool {
         let Self { recipe, x, y: [y0, y1], sums, shared, keys } = self;
+        let n = keys.len();
+        let (y0, y1, sums) = (&y0[..n], &y1[..n], &sums[..n]);
+        let shared = if R::COUNTS { &shared[..n] } else { sums };
         let mut any_near = false;
-        for (((key, sum), &y0), (&y1, j)) in keys.iter_mut().zip(sums).zip(y0).zip(y1.iter().zip(0..)) {
-            let shared = if R::COUNTS { shared[j] } else { R::W::ZERO };
-            let y = (V(y0), V(y1));
-            let k = recipe.key::<Host>(x, y, V(*sum), V(shared));
+        for (j, key) in keys.iter_mut().enumerate() {
+            let y = (V(y0[j]), V(y1[j]));
+            let k = recipe.key::<Host>(x, y, V(sums[j]), V(if R::COUNTS { shared[j] } else { R::W::ZERO }));
             if R::REFINES {
                 any_near |= recipe.near(k, x, y).0;
             }

@@ -52,6 +52,7 @@
 //! Source: Nolet et al. 2022, "GPU Semiring Primitives for Sparse Neighborhood Methods".
 
 mod any;
+mod best;
 mod by_columns;
 mod chebyshev;
 mod dense;
@@ -103,6 +104,7 @@ pub use table::{Entry, Metric};
 pub use vectors::Vectors;
 #[cfg(feature = "cuda")]
 pub(crate) use {
+    by_columns::in_order,
     float::Typed,
     question::check_radius,
     range_scaling::{FAR, centred_rows, fits},

@@ -10,7 +10,7 @@ pub enum Precision {
     Entries,
 }
 
-/// How neighbours are looked for on the processor. The results are the same bits.
+/// How neighbours are looked for. The results are the same bits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Search {
     /// As the columns that pairs share say: all of Y at once where few pairs share any, else by tiles.
@@ -20,7 +20,8 @@ pub enum Search {
     Tiles,
     /// All of Y at once: rows that share a column are looked at, and of the others as many as are wanted, in order of
     /// their norms. Where a measure's norms do not tell that order ([`Apart`](super::Apart)), with
-    /// [`Options::unchecked`], and where memory does not allow it, by tiles.
+    /// [`Options::unchecked`], and where memory does not allow it, by tiles. On a GPU the pairs that share a column are
+    /// the entries of a product, X·Yᵀ, which takes their memory; with [`Options::memory_budget`] it is by tiles.
     Shared,
 }
 

@@ -1,10 +1,14 @@
-//! One row of X at a time queries all rows of Y: the keys of rows that share a column with it from sums, those of the
-//! others from their norms.
+//! One row of X at a time queries all rows of Y, or some together: the keys of rows that share a column with it from
+//! sums, those of the others from their norms. Where a row shares columns with most, each row of Y has a sum, and keys
+//! are those of all.
+
+use std::array::from_fn;
+use std::ops::Range;
 
 use super::by_columns::{ByColumns, RowSums};
 use super::engine::{EachKey, RowQuery, Whole};
 use super::float::Float;
-use super::loops::Loops;
+use super::loops::{Loops, TOGETHER};
 use super::rows::Rows;
 use crate::Result;
 use crate::par::filled;
@@ -19,6 +23,9 @@ const ROW: u64 = 8;
 const PART: u64 = 4;
 /// Trials of queries by rare columns before they stop, and the interval of new trials.
 const CREDIT: i32 = 16;
+/// A row has a sum for each row of Y where its columns have at least one entry of so many rows: finding the place of a
+/// row that may be met takes longer than looking at all.
+const SHARED: usize = 2;
 /// Norms whose keys are computed at a time: most rows want few.
 const NORMS: usize = 8;
 
@@ -33,6 +40,10 @@ pub(super) struct All<'e, 'a, W: Float> {
     pub(super) same: bool,
     /// Rows may be queried by their rare columns alone.
     pub(super) prunes: bool,
+    /// Rows that share columns with most rows of Y have a sum for each.
+    pub(super) dense: bool,
+    /// And some rows query together.
+    pub(super) together: bool,
 }
 
 impl<W: Float> All<'_, '_, W> {
@@ -48,12 +59,28 @@ impl<W: Float> Whole for All<'_, '_, W> {
         let (engine, by_columns) = (*self, self.by_columns);
         let touched = by_columns.sums(engine.y.entries.nrows(), engine.loops.facts().counts)?;
         let (rare, credit, queried_rare) = (Vec::new(), CREDIT, false);
+        let rows = engine.y.entries.nrows();
+        let each = if engine.together { TOGETHER } else { 1 };
+        let room = if engine.dense { each * rows.next_power_of_two() } else { 0 };
+        let sums = filled(room, W::ZERO, "sums")?;
         let x = if engine.prunes { filled(engine.y.entries.width(), W::NOTHING, "a row")? } else { Vec::new() };
         let mut block = Block::new()?;
         for (norms, alike) in block.norms.iter_mut().zip(by_columns.alike()) {
             norms.fill(alike.unwrap_or(W::ZERO));
         }
-        Ok(Box::new(QueryAccumulator { engine, by_columns, touched, row: 0, block, x, rare, credit, queried_rare }))
+        Ok(Box::new(QueryAccumulator {
+            engine,
+            by_columns,
+            touched,
+            sums,
+            order: SumOrder::Touched,
+            row: 0,
+            block,
+            x,
+            rare,
+            credit,
+            queried_rare,
+        }))
     }
 }
 
@@ -78,11 +105,26 @@ impl<W: Float> Block<W> {
     }
 }
 
+/// Where sums are.
+#[derive(Clone, Copy, PartialEq)]
+enum SumOrder {
+    /// Those of the rows that share a column.
+    Touched,
+    /// One for each row of Y.
+    Dense,
+    /// Of rows of X from `first` on, side by side, for each row of Y.
+    Together { first: usize },
+}
+
 /// The sums of one row of X with the rows of Y that share a column.
 struct QueryAccumulator<'e, 'a, W: Float> {
     engine: All<'e, 'a, W>,
     by_columns: &'e ByColumns<W>,
     touched: RowSums<W>,
+    /// Room for a sum for each row of Y, and more up to a power of two, of a row of X or of [`TOGETHER`]; 0 unless they
+    /// are in use. Empty if there may be none.
+    sums: Vec<W>,
+    order: SumOrder,
     /// That row.
     row: usize,
     block: Block<W>,
@@ -118,6 +160,15 @@ impl<W: Float> QueryAccumulator<'_, '_, W> {
             *key = 0.0;
         }
     }
+    /// No sums but those of touched rows.
+    fn clear_sums(&mut self) {
+        let each = match std::mem::replace(&mut self.order, SumOrder::Touched) {
+            SumOrder::Touched => 0,
+            SumOrder::Dense => 1,
+            SumOrder::Together { .. } => TOGETHER,
+        };
+        self.sums[..each * self.engine.y.entries.nrows()].fill(W::ZERO);
+    }
     /// Where the row itself is at a distance of 0, its number.
     fn itself(&self) -> Option<u32> {
         (self.engine.same && self.engine.loops.facts().zero_self).then_some(self.row as u32)
@@ -129,8 +180,37 @@ impl<W: Float> RowQuery for QueryAccumulator<'_, '_, W> {
         self.touched.clear();
         (self.row, self.queried_rare) = (i, false);
         let x = &self.engine.x.entries;
+        self.clear_sums();
+        let m = self.engine.y.entries.nrows();
+        if !self.sums.is_empty() {
+            let terms: usize = x.row(i).0.iter().map(|&c| self.by_columns.count(c)).sum();
+            if terms >= m / SHARED {
+                self.order = SumOrder::Dense;
+                let sums = &mut self.sums[..m.next_power_of_two()];
+                self.engine.loops.meet_dense(x.row(i), self.by_columns, sums);
+                return;
+            }
+        }
         let ahead = &x.pattern.col_idx()[x.pattern.row_ptr()[i]..];
         self.engine.loops.meet(x.row(i), ahead, self.by_columns, &mut self.touched);
+    }
+    fn query_together(&mut self, rows: Range<usize>) -> usize {
+        let n = rows.len().min(TOGETHER);
+        if !self.engine.together || n < 2 {
+            return 0;
+        }
+        self.touched.clear();
+        self.clear_sums();
+        self.queried_rare = false;
+        self.order = SumOrder::Together { first: rows.start };
+        let x = &self.engine.x.entries;
+        let rows = from_fn(|q| if q < n { x.row(rows.start + q) } else { (&[][..], &[][..]) });
+        let (sums, _) = self.sums.as_chunks_mut();
+        self.engine.loops.meet_together(rows, self.by_columns, sums);
+        n
+    }
+    fn turn_to(&mut self, i: usize) {
+        self.row = i;
     }
     fn query_rare(&mut self, i: usize) -> Option<f64> {
         if self.x.is_empty() {
@@ -163,6 +243,8 @@ impl<W: Float> RowQuery for QueryAccumulator<'_, '_, W> {
         });
         let rare = rare.count();
         let part = self.rare[rare..].iter().map(|&(_, place)| entries[place as usize].as_f64().powi(2)).sum();
+        // Where none is rare, none are likely to be soon.
+        self.credit -= i32::from(rare == 0);
         let least = self.engine.loops.at_least(self.engine.x.norms(i), part).filter(|_| rare > 0)?;
         self.touched.clear();
         (self.row, self.queried_rare) = (i, true);
@@ -176,7 +258,7 @@ impl<W: Float> RowQuery for QueryAccumulator<'_, '_, W> {
         self.credit = if enough { (self.credit + 1).min(4 * CREDIT) } else { self.credit - 2 };
     }
     fn is_ordered(&self) -> bool {
-        self.by_columns.is_ordered()
+        self.order == SumOrder::Touched && self.by_columns.is_ordered()
     }
     fn touched(&mut self, each: &mut EachKey<'_>) {
         let engine = self.engine;
@@ -239,8 +321,19 @@ impl<W: Float> RowQuery for QueryAccumulator<'_, '_, W> {
         let m = y.entries.nrows();
         for first in (0..m).step_by(BLOCK) {
             let len = BLOCK.min(m - first);
-            for place in 0..len {
-                (self.block.sums[place], self.block.shared[place]) = self.touched.sum(first + place);
+            let sums = &mut self.block.sums[..len];
+            match self.order {
+                SumOrder::Touched => {
+                    for (place, (sum, shared)) in sums.iter_mut().zip(&mut self.block.shared).enumerate() {
+                        (*sum, *shared) = self.touched.sum(first + place);
+                    }
+                }
+                SumOrder::Dense => sums.copy_from_slice(&self.sums[first..][..len]),
+                SumOrder::Together { first: row } => {
+                    let (of_rows, _) = self.sums.as_chunks::<TOGETHER>();
+                    let place = self.row - row;
+                    sums.iter_mut().zip(&of_rows[first..]).for_each(|(to, sums)| *to = sums[place]);
+                }
             }
             let norms = y.norms_from(first, len).map(Some);
             let place_of_itself = itself.and_then(|i| (i as usize).checked_sub(first)).filter(|&place| place < len);

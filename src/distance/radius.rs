@@ -247,10 +247,10 @@ fn of_row<T: Float, I: Index>(
     let (first, m) = (hits.len(), engine.nrows().1);
     let mut done = Ok(());
     let mut finished = Vec::new();
-    let ordered = query.is_ordered();
     query.query(i);
-    query.touched(&mut |rows, keys| {
-        if done.is_err() || !ordered {
+    let ordered = query.is_ordered();
+    let mut of_touched = |rows: &[u32], keys: &[f64]| {
+        if done.is_err() {
             return;
         }
         finished.clear();
@@ -261,11 +261,14 @@ fn of_row<T: Float, I: Index>(
             let of_rows = rows.iter().zip(&finished).map(|(&j, &d)| (row, I::cast(j as usize), T::from_f64(d)));
             hits.extend(of_rows.filter(|&(_, j, d)| inside(d) && !skip(j.get())));
         }
-    });
+    };
+    if ordered {
+        query.touched(&mut of_touched);
+    }
     // Where very many share no column and are inside, all are looked at in order.
     let most = hits.len() + m / 8;
     let mut many = !ordered;
-    query.others(&mut |key, rows| {
+    let mut of_others = |key: f64, rows: &mut dyn Iterator<Item = u32>| {
         let mut distance = [key];
         engine.finish(&mut distance);
         let distance = T::from_f64(distance[0]);
@@ -281,7 +284,10 @@ fn of_row<T: Float, I: Index>(
             hits.push((row, I::cast(j as usize), distance));
         }
         true
-    });
+    };
+    if ordered {
+        query.others(&mut of_others);
+    }
     if many {
         hits.truncate(first);
         query.all(&mut |first, keys| {

@@ -99,6 +99,8 @@ pub trait Recipe: Copy + Send + Sync + 'static {
     /// ⊗ is an instruction or a few, and x' ⊗ 0 = 0 for every finite x': a column that most rows have may be kept
     /// dense, zeros and all.
     const CHEAP: bool = false;
+    /// 0 ⊗ y' = 0 for every finite y': rows of which some lack a column may be taken side by side.
+    const ANNIHILATES: bool = false;
     /// Whether ⊗ is so long that a processor computes many at a time before it adds any.
     const STAGED: bool = false;
     /// Whether [`near`](Self::near) may hold.

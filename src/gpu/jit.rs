@@ -12,6 +12,7 @@ use super::driver::{Device, Unloadable};
 use super::front::{Front, Kept};
 use super::launch::Program;
 use super::nvrtc::{Failure, Input, Nvrtc, Output};
+use crate::par::Threads;
 use crate::{Error, Result};
 
 /// A file of `cuda/`.
@@ -229,6 +230,29 @@ impl Programs {
             return Arc::clone(place);
         }
         Arc::clone(of_file.entry(Kept::from(&front)).or_default())
+    }
+    /// Loads or compiles those that are not here at the same time, and with them those that may be wanted. What fails is
+    /// tried again, and told, where it is used.
+    pub(crate) fn ahead<'a>(
+        &self,
+        device: &Arc<Device>,
+        wanted: &[(Source, Front<'a>)],
+        likely: impl Iterator<Item = (Source, Front<'a>)>,
+    ) {
+        let is_missing = |&(source, front): &(Source, Front<'_>)| {
+            self.place(source, front).lock().unwrap_or_else(PoisonError::into_inner).is_none()
+        };
+        let mut missing: Vec<_> = wanted.iter().copied().filter(is_missing).collect();
+        if missing.is_empty() {
+            return;
+        }
+        missing.extend(likely.filter(is_missing));
+        let load = |&mut (): &mut (), i: usize| {
+            let (source, front) = missing[i];
+            let _ = self.get(device, source, front);
+            Ok(())
+        };
+        let _ = Threads::current().for_each(missing.len(), || Ok(()), load);
     }
     /// The program, loaded from the cache or compiled if it is not here.
     pub(crate) fn get(&self, device: &Arc<Device>, source: Source, front: Front<'_>) -> Result<Arc<Program>> {

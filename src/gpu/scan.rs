@@ -17,6 +17,9 @@ const FEW: usize = 16 << 10;
 const SMALL: Front<'_> = Front { operator: "", settings: &[Setting::Type("Offset", "unsigned int")] };
 const LARGE: Front<'_> = Front { operator: "", settings: &[Setting::Type("Offset", "unsigned long long")] };
 
+/// The program of sums that fit 32 bits.
+pub(crate) const PROGRAM: (Source, Front<'_>) = (SOURCE, SMALL);
+
 /// What CI compiles.
 pub(crate) fn programs() -> Vec<Unit> {
     let unit = |front: Front<'_>| Unit {

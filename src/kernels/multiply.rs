@@ -97,7 +97,9 @@ pub(crate) unsafe trait Multiply<W: Word, I: Index>: Sync {
     /// # Panics
     /// If there are no places.
     fn to_places(&self, row: RowOfA<'_>, values: &mut [W], places: &[u32]);
-    /// `values[slots[s]]` ⊕= A(i, k) ⊗ B(k, j), with entry `p` of A, which is in row `i`, and entry `q` + s of B.
+    /// `values[slots[s]]` ⊕= A(i, k) ⊗ B(k, j), with entry `p` of A, which is in row `i`, and entry `q` of B, which is
+    /// in the row that it takes, and with the entries that follow: to the end of that row of B, then those of the rows
+    /// that the next entries of A take.
     /// # Panics
     /// If there is no such entry or value.
     fn to_slots(&self, i: usize, p: usize, q: usize, values: &mut [W], slots: &[usize]);

@@ -132,15 +132,21 @@ unsafe impl<R: Semiring, I: Index> Multiply<<Out<R> as Value>::Word, I> for Prod
         // SAFETY: as above.
         let values = unsafe { values_mut::<Out<R>>(values) };
         let Self { ring, a, b, .. } = *self;
-        let ks = a.col_idx();
-        if let Some(k) = ks.get(p + AHEAD) {
-            prefetch(b.values(), b.row_ptr()[k.get()]);
-        }
-        let (k, x) = (ks[p].get(), a.values()[p]);
-        let entries = q..q + slots.len();
-        for ((&j, &y), &slot) in b.col_idx()[entries.clone()].iter().zip(&b.values()[entries]).zip(slots) {
-            let z = &mut values[slot];
-            *z = add_product(ring, (i, k, j.get()), *z, x, y);
+        let (ks, bptr) = (a.col_idx(), b.row_ptr());
+        let (mut p, mut q, mut slots) = (p, q, slots);
+        while !slots.is_empty() {
+            if let Some(k) = ks.get(p + AHEAD) {
+                prefetch(b.values(), bptr[k.get()]);
+            }
+            let (k, x) = (ks[p].get(), a.values()[p]);
+            let (now, later) = slots.split_at(slots.len().min(bptr[k + 1] - q));
+            let entries = q..q + now.len();
+            for ((&j, &y), &slot) in b.col_idx()[entries.clone()].iter().zip(&b.values()[entries]).zip(now) {
+                let z = &mut values[slot];
+                *z = add_product(ring, (i, k, j.get()), *z, x, y);
+            }
+            (p, slots) = (p + 1, later);
+            q = ks.get(p).map_or(0, |k| bptr[k.get()]);
         }
     }
     fn one_by_one(&self) -> Option<&dyn OneByOne<<Out<R> as Value>::Word, I>> {

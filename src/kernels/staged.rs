@@ -302,14 +302,22 @@ unsafe impl<W: Word> Multiply<W, u32> for Staged<'_, W> {
         });
     }
     fn to_slots(&self, i: usize, p: usize, q: usize, values: &mut [W], slots: &[usize]) {
-        let (mut buffer, k) = (self.buffer(), self.a.col_idx()[p].get());
+        let mut buffer = self.buffer();
         self.mul.with(&mut |mul| {
-            for (s, slots) in slots.chunks(BLOCK).enumerate() {
-                let entries = q + s * BLOCK..q + s * BLOCK + slots.len();
-                let (js, ys) = (&self.b.col_idx()[entries.clone()], self.ys.part(entries));
-                let zs = &mut buffer.zs[..slots.len()];
+            let (mut p, mut q, mut slots) = (p, q, slots);
+            while !slots.is_empty() {
+                let k = self.a.col_idx()[p].get();
+                let n = slots.len().min(BLOCK).min(self.b.row_ptr()[k + 1] - q);
+                let (now, later) = slots.split_at(n);
+                let (js, ys) = (&self.b.col_idx()[q..q + n], self.ys.part(q..q + n));
+                let zs = &mut buffer.zs[..n];
                 mul.multiply(Factors { i, k, x: self.xs.part(p..p + 1), js, ys }, zs);
-                self.fold.to_slots(values, slots, zs);
+                self.fold.to_slots(values, now, zs);
+                (q, slots) = (q + n, later);
+                if !slots.is_empty() && q == self.b.row_ptr()[k + 1] {
+                    p += 1;
+                    q = self.b.row_ptr()[self.a.col_idx()[p].get()];
+                }
             }
         });
     }

@@ -90,7 +90,20 @@ fn rows<W: Word>(kernel: &dyn Multiply<W, u32>, n: usize) -> Vec<Vec<W>> {
             let slots: Vec<usize> = b.row(k).iter().map(|j| j.get()).collect();
             kernel.to_slots(i, p, b.row_ptr()[k], &mut values, &slots);
         }
+        // The same in two calls for the whole row, the first of which ends within a row of B.
+        let entries = a.row_ptr()[i]..a.row_ptr()[i + 1];
+        let q = |p: usize| b.row_ptr()[a.col_idx()[p].get()];
+        let each = entries.clone().flat_map(|p| {
+            let row = b.row(a.col_idx()[p].get());
+            row.iter().enumerate().map(move |(t, j)| (p, q(p) + t, j.get()))
+        });
+        let (at, mut again): (Vec<_>, _) = (each.collect(), all());
+        for run in at.chunks(at.len().div_ceil(2).max(1)) {
+            let slots: Vec<usize> = run.iter().map(|product| product.2).collect();
+            kernel.to_slots(i, run[0].0, run[0].1, &mut again, &slots);
+        }
         found.push(values);
+        found.push(again);
     }
     found
 }

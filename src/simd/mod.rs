@@ -39,7 +39,7 @@ pub(crate) use listed::EntriesWithin;
 pub(crate) use masked_products::{MASKED_AT_ONCE, MaskedProducts, NONE};
 pub(crate) use rows::{RowsOf, within};
 pub(crate) use scatter::{
-    count_new, or_bits, or_bits_flagged, or_words, or_words_flagged, scatter, scatter_at, scatter_places,
+    count_new, or_bits, or_bits_flagged, or_words, or_words_flagged, scatter, scatter_at, scatter_lane, scatter_places,
 };
 pub(crate) use shifted::Shift;
 pub(crate) use sort::{InOrder, LANES, SHORT, ShortList, Sixteen};

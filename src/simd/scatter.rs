@@ -23,6 +23,26 @@ pub(crate) fn scatter<I: Index, Y: Copy, T: Copy>(
     }
 }
 
+/// As [`scatter`], into one of `N` accumulators that stand side by side.
+/// # Panics
+/// If `mask` is not an index of `acc`, `lane` is not below `N`, or the row's parts differ in length.
+#[inline(always)]
+pub(crate) fn scatter_lane<I: Index, Y: Copy, T: Copy, const N: usize>(
+    acc: &mut [[T; N]],
+    mask: usize,
+    lane: usize,
+    cols: &[I],
+    values: &[Y],
+    f: impl Fn(T, Y) -> T,
+) {
+    assert!(mask < acc.len() && lane < N && cols.len() == values.len());
+    for (&j, &y) in cols.iter().zip(values) {
+        // SAFETY: j & mask ≤ mask < acc.len(), and lane < N.
+        let slot = unsafe { acc.get_unchecked_mut(j.get() & mask).get_unchecked_mut(lane) };
+        *slot = f(*slot, y);
+    }
+}
+
 /// `acc[p & mask] = f(acc[p & mask], y)` for each place `p` and value `y`, in order.
 /// # Panics
 /// If `mask` is not an index of `acc`, or places and values differ in number.

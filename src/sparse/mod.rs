@@ -67,7 +67,6 @@ pub(crate) use parts::{accumulate, count_rows, cut, row_blocks};
 pub(crate) use rows::Rows;
 pub(crate) use select::sorted_values;
 pub(crate) use serialize::{SerializedMatrix, SerializedVector};
-pub(crate) use sort::Scratch;
 pub(crate) use transpose::{transpose as transposed_values, transposed};
 pub use vector::Vector;
 pub(crate) use vector::View;

@@ -6,7 +6,7 @@
 use std::ops::Range;
 
 use super::{Pattern, out_of_memory};
-use crate::par::{Threads, collected, filled, for_each_part, try_split, zeros};
+use crate::par::{Threads, collected, filled, for_each_part, try_split, zero_indices, zeros};
 use crate::{Index, Result};
 
 /// Below this much work (entries, say), one thread is faster than waking the others.
@@ -110,7 +110,7 @@ pub(crate) fn fill_rows<T: Copy + Send + Sync, I: Index, S>(
 ) -> Result<(Pattern<I>, Vec<T>)> {
     let nrows = row_ptr.len() - 1;
     let nnz = row_ptr[nrows];
-    let mut cols = filled(nnz, I::default(), "column indices")?;
+    let mut cols = zero_indices::<I>(nnz, "column indices")?;
     let mut values = match filler {
         Some(x) => filled(nnz, x, "values")?,
         None => Vec::new(),

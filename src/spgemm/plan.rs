@@ -15,7 +15,7 @@ use super::values::Lookup;
 use super::{Accumulator, Compress, Options, Policy, kk, masked};
 use crate::algebra::{Array, Lhs, Out, Rhs, Semiring, SliceMut, Word};
 use crate::kernels::{self, CompiledRing, Multiply, Products, precompiled};
-use crate::par::{Threads, collected, filled};
+use crate::par::{Threads, collected};
 use crate::sparse::{BitCounts, BitRows};
 use crate::{Csr, Error, Index, Pattern, Result};
 
@@ -455,22 +455,20 @@ fn made<W: Word, I: Index>(phase: &Phase<'_, I>, products: &dyn Multiply<W, I>) 
             let values = fill(threads, plan, products, (c, work, choice, scratch), &mut budget)?.fresh(threads)?;
             Ok((Arc::clone(c), values))
         }
-        Form::Rows { found, c } => match c.get() {
-            Some(c) => {
-                budget.take("C and accumulators", kk::scratch(threads, found, products))?;
-                let mut values = filled(c.nnz(), products.identity(), "values of C")?;
-                kk::numeric_into(threads, found, products, c, &mut values)?;
-                Ok((Arc::clone(c), values))
-            }
-            None => {
-                budget.take("C and accumulators", kk::scratch(threads, found, products))?;
-                let (cols, values) = kk::numeric(threads, found, products)?;
-                let row_ptr = collected(found.row_ptr.len(), found.row_ptr.iter().copied(), "row pointers of C")?;
-                let sorted = found.sorts() || row_ptr.windows(2).all(|w| cols[w[0]..w[1]].is_sorted());
-                let made = Pattern::from_parts(plan.a.nrows(), plan.b.ncols(), row_ptr, cols, sorted);
-                Ok((Arc::clone(c.get_or_init(|| Arc::new(made))), values))
-            }
-        },
+        Form::Rows { found, c } => {
+            budget.take("C and accumulators", kk::scratch(threads, found, products, c.get().is_none()))?;
+            let c = match c.get() {
+                Some(c) => c,
+                None => {
+                    let (a, b) = products.patterns();
+                    let cols = kk::columns(threads, found, (a, b))?;
+                    let row_ptr = collected(found.row_ptr.len(), found.row_ptr.iter().copied(), "row pointers of C")?;
+                    let sorted = found.sorts() || row_ptr.windows(2).all(|w| cols[w[0]..w[1]].is_sorted());
+                    c.get_or_init(|| Arc::new(Pattern::from_parts(a.nrows(), b.ncols(), row_ptr, cols, sorted)))
+                }
+            };
+            Ok((Arc::clone(c), kk::numeric(threads, found, products, c)?))
+        }
     }
 }
 
@@ -486,7 +484,7 @@ fn refilled<W: Word, I: Index>(phase: &Phase<'_, I>, products: &dyn Multiply<W, 
             fill(threads, plan, products, (c, work, choice, scratch), &mut budget)?.in_place(threads, values)
         }
         Form::Rows { found, .. } => {
-            budget.take("accumulators", kk::scratch(threads, found, products))?;
+            budget.take("accumulators", kk::scratch(threads, found, products, false))?;
             kk::numeric_into(threads, found, products, c, values)
         }
     }

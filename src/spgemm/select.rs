@@ -11,7 +11,10 @@ pub enum Policy {
     /// Ours.
     #[default]
     Auto,
-    /// kkSpGEMM's (Deveci, Trott, Rajamanickam 2018, §3.3).
+    /// kkSpGEMM's (Deveci, Trott, Rajamanickam 2018, §3.3): B is compressed where that saves enough work, the plan
+    /// finds the lengths of the rows of C, the first numeric phase its columns. On a processor accumulators are dense
+    /// below 250,000 columns and hash maps above, where rows whose columns lie within 65,536 still go through a dense
+    /// window.
     KkSpGemm,
 }
 
@@ -44,7 +47,7 @@ pub enum Compress {
 /// Which chunk of kkSpGEMM's memory pool a thread gets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum PoolMode {
-    /// The one of the thread's own number: near to it in memory, and used again for its next row.
+    /// The one of the thread's own number: near to it in memory, and used again for its next rows.
     #[default]
     One2One,
     /// The first that is free, from the thread's own number on; it waits if there is none.

@@ -109,7 +109,8 @@ impl<W: Word> RowFiller<W> {
         }
         let (identity, masked, part) = (products.identity(), self.masked, task.cols.as_ref());
         let window = self.dense.len();
-        let is_near = |i| is_near(columns_of_row(c, i, part), window);
+        // Rows that are not in order do not show how far they reach.
+        let is_near = |i| c.ncols() <= window || c.is_sorted() && is_near(columns_of_row(c, i, part), window);
         let mut i = task.rows.start;
         while i < task.rows.end {
             if !masked && is_near(i) {
@@ -182,7 +183,7 @@ fn table(ncols: usize, longest: usize, masked: bool, lookup: Lookup) -> Option<(
 
 /// Whether the columns of a row fit the window.
 #[inline(always)]
-fn is_near<I: Index>(cols: &[I], window: usize) -> bool {
+pub(super) fn is_near<I: Index>(cols: &[I], window: usize) -> bool {
     match cols {
         [first, .., last] => last.get() - first.get() < window,
         _ => true,

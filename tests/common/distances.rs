@@ -199,3 +199,44 @@ pub(crate) fn large(n: usize, ncols: usize) -> Csr<f64> {
     }
     textbook::sparse(&rows, ncols, |_, _| false)
 }
+
+/// Few values, so that many pairs are equally far; also far apart in size.
+pub(crate) const FEW: [f64; 6] = [1.0, 1.0, 2.0, 0.5, 3.0, 1e-9];
+
+/// Numbers that are the same everywhere.
+struct Draws(u64);
+
+impl Draws {
+    fn below(&mut self, n: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        ((self.0 >> 33) % n as u64) as usize
+    }
+}
+
+/// Rows of up to `most` entries in `ncols` columns, of which few are popular; some are empty, some are those of before.
+pub(crate) fn scattered(seed: u64, [nrows, ncols, most]: [usize; 3], values: &[f64]) -> Csr<f64> {
+    let mut draws = Draws(seed);
+    let mut made: Vec<Vec<(u32, f64)>> = vec![];
+    for i in 0..nrows {
+        let kind = draws.below(10);
+        let mut row = vec![];
+        if kind == 0 && i > 0 {
+            row = made[draws.below(i)].clone();
+        } else if kind > 1 {
+            let popular = (ncols / 16).max(1);
+            for _ in 0..draws.below(most + 1) {
+                let column = if draws.below(8) == 0 { draws.below(popular) } else { draws.below(ncols) };
+                row.push((column as u32, values[draws.below(values.len())]));
+            }
+            row.sort_by_key(|entry| entry.0);
+            row.dedup_by_key(|entry| entry.0);
+        }
+        made.push(row);
+    }
+    let row_ptr = std::iter::once(0).chain(made.iter().scan(0, |end, row| {
+        *end += row.len();
+        Some(*end)
+    }));
+    let (columns, values) = made.iter().flatten().copied().unzip();
+    Csr::new(nrows, ncols, row_ptr.collect(), columns, values).expect("rows")
+}

@@ -140,6 +140,7 @@ impl<W: Float> Recipe for Manhattan<W> {
     type Term = ManhattanTerm<W>;
     type Exact = AbsDiff<W>;
     const CHEAP: bool = true;
+    const ANNIHILATES: bool = true;
     const REFINES: bool = true;
     const APART: Apart = Apart::Grows;
     fn invariance(self) -> Invariance {
@@ -169,6 +170,7 @@ macro_rules! of_multisets {
             type Term = Lesser<W>;
             type Exact = AbsDiff<W>;
             const CHEAP: bool = true;
+            const ANNIHILATES: bool = true;
             const REFINES: bool = true;
             const APART: Apart = Apart::Grows;
             fn invariance(self) -> Invariance {

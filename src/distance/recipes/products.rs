@@ -30,6 +30,7 @@ impl<W: Float> Recipe for Dot<W> {
     type Term = Times<W>;
     type Exact = Times<W>;
     const CHEAP: bool = true;
+    const ANNIHILATES: bool = true;
     const ZERO_SELF: bool = false;
     const APART: Apart = Apart::Grows;
     fn term(self) -> Times<W> {
@@ -60,6 +61,7 @@ impl<W: Float> Recipe for Cosine<W> {
     type Term = Times<W>;
     type Exact = HalfSquaredDiff<W>;
     const CHEAP: bool = true;
+    const ANNIHILATES: bool = true;
     const REFINES: bool = true;
     const APART: Apart = Apart::Falls;
     fn invariance(self) -> Invariance {
@@ -117,6 +119,7 @@ impl<W: Float> Recipe for Correlation<W> {
     type Term = Times<W>;
     type Exact = HalfSquaredDiff<W>;
     const CHEAP: bool = true;
+    const ANNIHILATES: bool = true;
     const REFINES: bool = true;
     fn invariance(self) -> Invariance {
         Invariance::RowsAndMeans
@@ -173,6 +176,7 @@ macro_rules! euclidean {
             type Term = Times<W>;
             type Exact = SquaredDiff<W>;
             const CHEAP: bool = true;
+            const ANNIHILATES: bool = true;
             const REFINES: bool = true;
             const APART: Apart = Apart::Grows;
             fn invariance(self) -> Invariance {
@@ -218,6 +222,7 @@ impl<W: Float> Recipe for Hellinger<W> {
     type Term = Times<W>;
     type Exact = HalfSquaredDiff<W>;
     const CHEAP: bool = true;
+    const ANNIHILATES: bool = true;
     const REFINES: bool = true;
     const APART: Apart = Apart::Grows;
     fn invariance(self) -> Invariance {

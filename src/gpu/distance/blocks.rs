@@ -119,7 +119,7 @@ impl Ready for TwoPass {
     }
 
     fn nearest_program(&self, cuda: &Cuda, k: usize) -> Result<Arc<Program>> {
-        self.program(cuda, &Lists::text(k))
+        self.program(cuda, &Lists::text(k, false))
     }
 
     fn nearest(&self, cuda: &Cuda, k: usize, exclude_self: bool) -> Result<Lists> {
@@ -189,9 +189,18 @@ pub(super) fn programs() -> Vec<Unit> {
     let unit = |prefix, hot| Unit { source: SOURCE, prefix, hot };
     vec![
         unit(prefix(Type::F64, Type::F64, "#define PAIRS\n"), &["write_pairs"][..]),
-        unit(prefix(Type::F32, Type::F64, &Lists::text(10)), &["nearest_in_block", "nearest_of_parts", "join_lists"]),
-        unit(prefix(Type::F64, Type::F32, &Lists::text(100)), &["nearest_in_block", "nearest_of_parts", "join_lists"]),
-        unit(prefix(Type::F64, Type::F64, &Lists::text(5000)), &["nearest_in_block", "nearest_of_parts", "join_lists"]),
+        unit(
+            prefix(Type::F32, Type::F64, &Lists::text(10, false)),
+            &["nearest_in_block", "nearest_of_parts", "join_lists"],
+        ),
+        unit(
+            prefix(Type::F64, Type::F32, &Lists::text(100, false)),
+            &["nearest_in_block", "nearest_of_parts", "join_lists"],
+        ),
+        unit(
+            prefix(Type::F64, Type::F64, &Lists::text(5000, false)),
+            &["nearest_in_block", "nearest_of_parts", "join_lists"],
+        ),
         unit(prefix(Type::F32, Type::F32, &Radius::text(false, true)), &["count_within", "write_within"]),
     ]
 }

@@ -79,10 +79,10 @@ impl Lists {
     /// Bytes of a neighbour.
     pub(super) const BYTES: u128 = 12;
 
-    /// The text that chooses lists of `k`.
-    pub(super) fn text(k: usize) -> String {
+    /// The text that chooses lists of `k`, where the largest come first if `largest`.
+    pub(super) fn text(k: usize, largest: bool) -> String {
         format!(
-            "#define NEAREST\n#define K_IN_REGISTERS {}\n#define IN_SHARED {}\n",
+            "#define NEAREST\n#define K_IN_REGISTERS {}\n#define IN_SHARED {}\n#define LARGEST {largest}\n",
             u8::from(k <= IN_REGISTERS),
             k > IN_REGISTERS && k <= IN_SHARED
         )

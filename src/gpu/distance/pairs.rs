@@ -1,13 +1,13 @@
 //! Distances of pairs in one pass over common columns: see `cuda/distance_pairs.cu`.
 
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use super::engine::{Lists, Part, Radius, Ready, Sizes, counts};
 use super::pass::{Keeps, Pass};
 use super::rows::Rows;
+use super::shared::{self, Orders, Sides};
 use super::tiles::{self, Columns, blocks_at_a_time, rows_of_tile};
-use crate::Result;
 use crate::algebra::Type;
 use crate::distance::Side;
 use crate::gpu::Cuda;
@@ -15,6 +15,7 @@ use crate::gpu::buffer::RawBuffer;
 use crate::gpu::csr::{DevicePattern, RawCsr};
 use crate::gpu::jit::{Source, Unit, source};
 use crate::gpu::launch::{Arg, Program, Shape, args};
+use crate::{Error, Result};
 
 const SOURCE: Source = source!("distance_pairs.cu");
 
@@ -30,7 +31,7 @@ impl Task {
     fn text(self) -> String {
         match self {
             Self::Pairs => "#define PAIRS\n".into(),
-            Self::Nearest { k, largest } => format!("{}#define LARGEST {largest}\n", Lists::text(k)),
+            Self::Nearest { k, largest } => Lists::text(k, largest),
             Self::Radius { similarity, large } => Radius::text(similarity, large),
         }
     }
@@ -58,6 +59,8 @@ pub(super) fn bytes(pass: &Pass, sizes: &Sizes) -> [u128; 2] {
 pub(super) struct Answers {
     rows: Arc<Rows>,
     columns: Arc<Columns>,
+    /// Rows in order of their norms, once they were asked for.
+    order: Arc<Orders>,
     /// Number of the first row.
     first: usize,
 }
@@ -71,7 +74,7 @@ impl Answers {
         let column = of.nnz as f64 / of.ncols.max(1) as f64;
         let tile = rows_of_tile(of.nrows, column, pass.bytes_of_pair(), pass.splits());
         let columns = Arc::new(cuda.columns_of(&rows, tile)?);
-        Ok(Self { rows, columns, first })
+        Ok(Self { rows, columns, order: Arc::default(), first })
     }
 }
 
@@ -83,6 +86,9 @@ pub(super) struct OnePass {
     x: Arc<Rows>,
     y: Arc<Rows>,
     columns: Arc<Columns>,
+    order: Arc<Orders>,
+    /// Whether neighbours were looked for where rows share columns, and the pairs that share one, once they were.
+    shared: OnceLock<Option<u64>>,
     /// Numbers of the first rows.
     firsts: [usize; 2],
     /// Y and X are rows of one matrix.
@@ -106,13 +112,15 @@ impl OnePass {
         Ok(Self::of(pass, x, prepared, answers))
     }
     fn of(pass: &Pass, x: &Part, prepared: Arc<Rows>, answers: &Answers) -> Self {
-        let Answers { rows, columns, first } = answers;
+        let Answers { rows, columns, order, first } = answers;
         Self {
             pass: pass.clone(),
             of: x.rows.matrix.ty(),
             x: prepared,
             y: Arc::clone(rows),
             columns: Arc::clone(columns),
+            order: Arc::clone(order),
+            shared: OnceLock::new(),
             firsts: [x.first, *first],
             same: false,
             itself: false,
@@ -126,9 +134,12 @@ impl OnePass {
     fn shared(&self) -> u32 {
         self.columns.tile as u32 * self.pass.bytes_of_pair()
     }
+    /// Types of row pointers of X, of Y and of its transpose.
+    fn offsets(&self) -> [&'static str; 3] {
+        [self.x.offset(), self.y.offset(), self.columns.offset()]
+    }
     fn program(&self, cuda: &Cuda, task: Task) -> Result<Arc<Program>> {
-        let offsets = [self.x.offset(), self.y.offset(), self.columns.offset()];
-        cuda.program(SOURCE, &prefix(&self.pass.text, self.of, offsets, task))
+        cuda.program(SOURCE, &prefix(&self.pass.text, self.of, self.offsets(), task))
     }
     /// What every kernel is given, for these rows of X, and then `more`.
     fn args(&self, rows: &Range<usize>, more: &[Arg]) -> Vec<Arg> {
@@ -138,6 +149,22 @@ impl OnePass {
         let shift = (self.firsts[0] as u64).wrapping_sub(self.firsts[1] as u64);
         let sizes = args![self.y.nrows() as u64, tiles as u64, tile as u32, first, count, u32::from(self.same), shift];
         [&self.x.args(), &self.y.args(), &self.columns.args()[..], sizes, more].concat()
+    }
+    /// The k nearest rows by the rows that share a column, if that is asked for or takes less time than all rows, and
+    /// memory allows it.
+    fn nearest_sharing(&self, cuda: &Cuda, k: usize, exclude_self: bool) -> Result<Option<Lists>> {
+        let Self { pass, x, y, columns, order, firsts, .. } = self;
+        let sides = Sides { x, y, columns, firsts: *firsts, same: self.same, of: self.of };
+        let found =
+            shared::count(cuda, pass, &sides)?.map(|pairs| (pairs, sides.nearest(cuda, pass, order, k, exclude_self)));
+        let (pairs, lists) = match found {
+            Some((pairs, Ok(Some(lists)))) => (Some(pairs), Some(lists)),
+            Some((_, Err(e))) if !matches!(e, Error::DeviceMemory { .. }) => return Err(e),
+            _ => (None, None),
+        };
+        // What was chosen before is chosen again.
+        let _ = self.shared.set(pairs);
+        Ok(lists)
     }
     /// A block for each of the rows and tiles.
     fn grid(&self, rows: &Range<usize>) -> Result<Shape> {
@@ -153,6 +180,13 @@ impl Ready for OnePass {
             Keeps::Norms | Keeps::NormsAndCounts => format!("⊕ is +, summed in {}", self.pass.of.cuda()),
             Keeps::Ranks => "the largest entries that are not met count beside common columns".into(),
         };
+        if let Some(Some(met)) = self.shared.get() {
+            let (n, m) = self.shape();
+            let each = *met as f64 / (n as f64 * m as f64).max(1.0);
+            return format!(
+                "one pass over the rows that share a column, {each:.2e} in a pair: {pairs} as a product; others by norm"
+            );
+        }
         format!(
             "one pass over common columns: {pairs}; {tiles} tiles of {tile} rows, a warp for a row and a tile, segments {starts}"
         )
@@ -173,13 +207,19 @@ impl Ready for OnePass {
     }
 
     fn nearest_program(&self, cuda: &Cuda, k: usize) -> Result<Arc<Program>> {
-        self.program(cuda, Task::Nearest { k, largest: self.pass.largest })
+        match self.shared.get() {
+            Some(Some(_)) => shared::program(cuda, &self.pass, self.of, self.offsets(), k),
+            _ => self.program(cuda, Task::Nearest { k, largest: self.pass.largest }),
+        }
     }
 
     fn nearest(&self, cuda: &Cuda, k: usize, exclude_self: bool) -> Result<Lists> {
+        if let Some(lists) = self.nearest_sharing(cuda, k, exclude_self)? {
+            return Ok(lists);
+        }
         let (n, _) = self.shape();
         let tiles = self.columns.tiles;
-        let program = self.nearest_program(cuda, k)?;
+        let program = self.program(cuda, Task::Nearest { k, largest: self.pass.largest })?;
         let shared = self.shared() + Lists::shared(k);
         // A row's tiles are shared out where rows alone would not keep the device busy four times over.
         let parts = (4 * blocks_at_a_time(cuda.limits(), shared)).div_ceil(n.max(1)).clamp(1, tiles.max(1));
@@ -265,5 +305,5 @@ pub(super) fn programs(formulas: &[Pass]) -> Vec<Unit> {
     let said = formulas.iter().flat_map(|pass| {
         [pairs, nearest(10)].map(|task| unit(pass.text.to_string(), [small; 3], task, pass.of == Type::F64))
     });
-    own.into_iter().chain(said).chain(tiles::programs()).collect()
+    own.into_iter().chain(said).chain(shared::programs()).chain(tiles::programs()).collect()
 }

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use crate::algebra::{AbsDiff, MaxFromZero, Real, Type, Union, emit_contract_as};
-use crate::distance::Invariance;
+use crate::algebra::{AbsDiff, MaxFromZero, Printed, Real, Type, Union, emit_contract_as};
+use crate::distance::{Apart, Invariance, Search};
 
 /// One pass over common columns.
 #[derive(Clone, Debug)]
@@ -20,6 +20,12 @@ pub(super) struct Pass {
     pub(super) invariance: Invariance,
     /// Neighbours are those of the largest.
     pub(super) largest: bool,
+    /// + and ⊗, for products whose values are the sums.
+    pub(super) ring: Option<Arc<Printed>>,
+    /// What is known of rows that share no column.
+    pub(super) apart: Apart,
+    /// How neighbours are looked for.
+    pub(super) search: Search,
 }
 
 /// What is kept beside the entries.
@@ -62,6 +68,9 @@ impl Pass {
             symmetric: true,
             invariance: Invariance::None,
             largest: false,
+            ring: None,
+            apart: Apart::Unknown,
+            search: Search::Tiles,
         }
     }
 }

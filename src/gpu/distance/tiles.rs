@@ -85,6 +85,24 @@ fn prefix(offset: &str) -> String {
     format!("typedef {offset} OffsetT;\n")
 }
 
+impl Columns {
+    /// Columns that pairs of a row of X and a row of Y share, of all pairs together.
+    pub(super) fn met(&self, cuda: &Cuda, x: &RawCsr) -> Result<u64> {
+        let p = &*self.transposed.pattern;
+        let met = cuda.zeroed::<u64>(1, "columns that pairs share")?;
+        let nnz = x.pattern.nnz;
+        let blocks = nnz.div_ceil(256).min(16 * cuda.limits().multiprocessors as usize);
+        cuda.program(SOURCE, &prefix(p.row_ptr.cuda()))?
+            .kernel("count_met")?
+            .launch(Shape::blocks(blocks, 256, 0)?, args![&x.pattern.col_idx, nnz as u64, &p.row_ptr, &met])?;
+        cuda.get_at(&met, 0)
+    }
+    /// Yᵀ.
+    pub(super) fn transposed(&self) -> &RawCsr {
+        &self.transposed
+    }
+}
+
 impl Cuda {
     /// The rows by columns, in tiles of `tile` rows.
     pub(super) fn columns_of(&self, y: &Rows, tile: usize) -> Result<Columns> {
@@ -118,7 +136,7 @@ impl Cuda {
 /// The programs of this file, as they are used.
 pub(super) fn programs() -> Vec<Unit> {
     ["unsigned int", "unsigned long long"]
-        .map(|offset| Unit { source: SOURCE, prefix: prefix(offset), hot: &["tile_starts"] })
+        .map(|offset| Unit { source: SOURCE, prefix: prefix(offset), hot: &["tile_starts", "count_met"] })
         .into()
 }
 

@@ -174,12 +174,12 @@ impl<T: Float> DeviceVectors<T> {
     /// # Errors
     /// Those of [`all`](Self::all).
     pub fn nearest(&self, k: usize) -> Result<Neighbours<T>> {
-        let ((n, m), k, explain) = (self.shape(), self.rows.budget.neighbours(k), self.explain());
+        let ((n, m), k) = (self.shape(), self.rows.budget.neighbours(k));
         let Some((indices, distances)) = self.rows.nearest(k)? else {
-            return Ok(Neighbours::new(m, k, vec![], vec![], n, explain));
+            return Ok(Neighbours::new(m, k, vec![], vec![], n, self.explain()));
         };
         let distances = self.rows.cuda.get(&Buffer::of(distances)?, "distances of neighbours")?;
-        Ok(Neighbours::new(m, k, indices, distances, n, explain))
+        Ok(Neighbours::new(m, k, indices, distances, n, self.explain()))
     }
     /// Bytes of device memory that [`nearest`](Self::nearest) takes, with these rows: what a budget is held against.
     #[must_use]

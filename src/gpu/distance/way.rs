@@ -7,7 +7,7 @@ use super::engine::{Part, Ready, Sizes};
 use super::pairs::{self, Answers, OnePass};
 use super::pass::{Keeps, Pass};
 use crate::algebra::{Printed, Type};
-use crate::distance::{self, Float, PassOf, Question, Typed};
+use crate::distance::{self, Float, PassOf, Question, Search, Typed};
 use crate::gpu::Cuda;
 use crate::{Error, Result};
 
@@ -39,14 +39,18 @@ impl Way {
     pub(super) fn new(question: &Question<'_>, entries: Type) -> Result<Self> {
         let distance::Way(way) = question.measure.way(&question.options, entries)?;
         let largest = question.measure.is_similarity();
+        // Entries that are not finite make no order; what rows share is not counted for a budget.
+        let options = &question.options;
+        let tiles = options.unchecked || options.memory_budget.is_some();
+        let search = if tiles { Search::Tiles } else { options.search };
         let way = match way {
-            Typed::F32(pass) => Self::of(&pass, largest),
-            Typed::F64(pass) => Self::of(&pass, largest),
+            Typed::F32(pass) => Self::of(&pass, largest, search),
+            Typed::F64(pass) => Self::of(&pass, largest, search),
         };
         let what = || question.measure.name();
         way.ok_or_else(|| Error::Unsupported { what: what(), why: "it has no text that a GPU compiles".into() })
     }
-    fn of<W: Float>(pass: &PassOf<W>, largest: bool) -> Option<Self> {
+    fn of<W: Float>(pass: &PassOf<W>, largest: bool, search: Search) -> Option<Self> {
         Some(match pass {
             PassOf::One(loops) => {
                 let facts = loops.facts();
@@ -59,6 +63,9 @@ impl Way {
                     symmetric: facts.symmetric,
                     invariance,
                     largest,
+                    ring: loops.ring(),
+                    apart: facts.apart,
+                    search,
                 })
             }
             PassOf::Chebyshev => Self::One(Pass::chebyshev::<W>()),

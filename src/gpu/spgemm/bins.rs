@@ -11,8 +11,8 @@ use crate::gpu::pattern::Offsets;
 use crate::gpu::scan::Scan;
 use crate::gpu::{Cuda, DevicePattern};
 
-const SOURCE: Source = source!("spgemm_rows.cu");
-const SMALL: &str = "unsigned int";
+pub(super) const SOURCE: Source = source!("spgemm_rows.cu");
+pub(super) const SMALL: &str = "unsigned int";
 
 /// What rows are put into bins for.
 #[derive(Clone, Copy)]
@@ -69,7 +69,8 @@ impl Bins {
 pub(super) fn program(cuda: &Cuda, types: [&'static str; 4]) -> Result<Arc<Program>> {
     cuda.program_of(SOURCE, Front::new("", &settings(types)))
 }
-fn settings([a, b, c, kept]: [&'static str; 4]) -> [Setting; 4] {
+/// What stands in front of it.
+pub(super) fn settings([a, b, c, kept]: [&'static str; 4]) -> [Setting; 4] {
     [("OffsetA", a), ("OffsetB", b), ("OffsetC", c), ("OffsetK", kept)].map(|(name, of)| Setting::Type(name, of))
 }
 

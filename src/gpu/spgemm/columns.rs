@@ -13,7 +13,7 @@ use crate::gpu::pattern::Offsets;
 use crate::gpu::scan::Scan;
 use crate::gpu::{Cuda, DevicePattern};
 
-const SOURCE: Source = source!("spgemm_columns.cu");
+pub(super) const SOURCE: Source = source!("spgemm_columns.cu");
 
 /// What the program is made for.
 #[derive(Clone, Copy)]
@@ -56,6 +56,41 @@ fn settings(kind: Kind) -> [Setting; 9] {
         Setting::Number("PACKED", packed.into()),
         Setting::Number("MAPPED", mapped.into()),
     ]
+}
+
+/// What stands in front of the programs that A·B may need, before its multiplications are counted: of the likeliest one,
+/// and with `threads` to compile them at the same time of all others.
+pub(super) fn likely(
+    a: &DevicePattern,
+    b: &DevicePattern,
+    mask: Option<&DevicePattern>,
+    threads: usize,
+) -> Vec<[Setting; 9]> {
+    let kind = Kind {
+        a: a.row_ptr.cuda(),
+        b: b.row_ptr.cuda(),
+        mask: mask.map_or(SMALL, |m| m.row_ptr.cuda()),
+        group: group(b.nnz as f64 / b.nrows.max(1) as f64),
+        complement: mask.is_some(),
+        mapped: mask.is_none() && has_room_for_ranks(b),
+        ..ANY
+    };
+    let mut kinds = vec![kind];
+    if threads >= MANY_THREADS {
+        kinds.extend([4, 8, 16, 32].map(|group| Kind { group, ..kind }).into_iter().filter(|k| k.group != kind.group));
+        if mask.is_none() && b.sorted && a.nnz as u64 >= PACKED_FROM >> 6 {
+            kinds.extend([8, 16, 32].map(|group| Kind { group, packed: true, ..kind }));
+        }
+    }
+    kinds.into_iter().map(settings).collect()
+}
+
+/// Threads that compile all programs which may be needed at the same time.
+const MANY_THREADS: usize = 8;
+
+/// Whether the number of a product of a short row fits below its column.
+fn has_room_for_ranks(b: &DevicePattern) -> bool {
+    b.ncols < 1 << 26
 }
 
 /// B with 32 columns to a word.
@@ -133,9 +168,9 @@ impl<'a> Columns<'a> {
         Ok(Self { cuda, a, b, complement, work, packed })
     }
 
-    /// Whether the ranks of short rows' products come with their columns: a product's number must fit below its column.
+    /// Whether the ranks of short rows' products come with their columns.
     fn mapped(&self) -> bool {
-        self.complement.is_none() && self.b.ncols < 1 << 26
+        self.complement.is_none() && has_room_for_ranks(self.b)
     }
     /// What is said of the choice.
     pub(super) fn explain(&self) -> String {

@@ -3,15 +3,18 @@
 use std::sync::Arc;
 
 use super::bins::{self, Work, group};
-use super::columns::{Columns, Found};
+use super::columns::{self, Columns, Found};
 use super::parts;
 use super::plan::Plan;
 use super::values;
 use crate::algebra::{AnyPair, Type, printed_ring};
 use crate::gpu::buffer::Buffer;
 use crate::gpu::csr::RawCsr;
+use crate::gpu::front::Front;
 use crate::gpu::launch::{Shape, args};
+use crate::gpu::scan;
 use crate::gpu::{Cuda, DevicePattern};
+use crate::par::Threads;
 use crate::{Error, Result};
 
 /// Refuses operands that do not fit together, or this device.
@@ -44,6 +47,13 @@ pub(super) fn make(
         Some((pattern, _)) => Some(cuda.sort_rows(pattern)?),
         None => None,
     };
+    let rows = bins::settings([a.row_ptr.cuda(), b.row_ptr.cuda(), bins::SMALL, bins::SMALL]);
+    let likely = match mask {
+        Some((_, false)) => vec![],
+        _ => columns::likely(&a, &b, sorted_mask.as_deref(), Threads::current().count()),
+    };
+    let columns = likely.iter().map(|of| (columns::SOURCE, Front::new("", of)));
+    cuda.ahead(&[(bins::SOURCE, Front::new("", &rows)), scan::PROGRAM], columns);
     let (work, fresh) = bins::work(cuda, &a, &b)?;
     let mean = work.flops as f64 / a.nnz.max(1) as f64;
     let mut map = None;

@@ -1,6 +1,6 @@
 //! C's values: the host side of `cuda/values.cuh` and the six ways that include it.
 
-use super::bins::group;
+use super::bins::{Bins, group};
 use super::lists;
 use super::map::Map;
 use super::parts::{NEAR_WORDS, long_part, part};
@@ -104,6 +104,13 @@ pub(super) fn fill(cuda: &Cuda, plan: &Plan, ring: &Printed, a: &RawCsr, b: &Raw
         return program(FOLDS, &c.row_ptr)?.kernel("values_folds")?.launch(fold_shape(folds.tiles, value)?, &all);
     }
     let (part, bins) = (part(bytes), plan.bins(cuda)?);
+    ahead(
+        cuda,
+        plan,
+        ring,
+        &settings([&pa.row_ptr, &pb.row_ptr, &c.row_ptr, &c.row_ptr].map(Offsets::cuda), lanes),
+        &bins,
+    );
     // Values of a part must fit into shared memory several times.
     let listed = kept.lists.as_ref().filter(|_| bytes <= 16);
     // Long rows beside the others: what takes long is the chain of the heaviest.
@@ -162,6 +169,21 @@ pub(super) fn fill(cuda: &Cuda, plan: &Plan, ring: &Printed, a: &RawCsr, b: &Raw
         }
     }
     cuda.beside(&long, || short.iter().try_for_each(|of| of.kernel.launch(of.shape, &of.args)))
+}
+
+/// Has what the first values of a plan are likely to need compiled at the same time.
+fn ahead(cuda: &Cuda, plan: &Plan, ring: &Printed, settings: &[Setting; 5], bins: &Bins) {
+    let some = |first: usize, last: usize| (first..=last).any(|bin| bins.len(bin) > 0);
+    let mapped = plan.few().is_some();
+    let ways = [
+        (SHORT, some(3, 3) || !mapped && some(1, 2)),
+        (MAPPED, mapped && some(1, 2)),
+        (PARTS, some(4, 4)),
+        (LONG, some(5, 5)),
+    ];
+    let wanted: Vec<_> =
+        ways.iter().filter(|(_, wanted)| *wanted).map(|&(way, _)| (way, Front::new(&ring.text, settings))).collect();
+    cuda.ahead(&wanted, std::iter::empty());
 }
 
 pub(super) fn programs() -> Vec<Unit> {

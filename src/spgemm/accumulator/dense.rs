@@ -1,99 +1,92 @@
-//! Dense: one slot a key, a single level.
-//!
-//! A key is present if its mark is the number of the current row. Values are never cleared, so nothing relies
-//! on a zero that would be the identity, and forgetting a row is one addition.
+//! Dense accumulators of the symbolic phase: one slot a key, a single level.
 
 use super::super::budget::bytes_of;
-use super::{Accumulator, Shape, Table};
-use crate::par::filled;
+use crate::par::{filled, zero_indices};
+use crate::simd::count_new;
 use crate::{Index, Result};
 
-/// Number of a row. Two bytes: one would have the marks wiped every 255 rows, which on a million columns
-/// costs more than the rows; four would take more of the cache than values of four bytes.
-type Epoch = u16;
+/// Counts the columns of one row after another.
+pub(in crate::spgemm) trait DenseCounter<I: Index, V>: Sized + Send {
+    /// For keys below `keys`, `longest` of them at most in a row.
+    /// # Errors
+    /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
+    fn new(keys: usize, longest: usize) -> Result<Self>;
+    /// Bytes that [`new`](Self::new) takes.
+    fn bytes(keys: usize, longest: usize) -> u128;
+    /// Adds `bits` to the words `keys` of the row.
+    fn add(&mut self, keys: &[I], bits: &[V]);
+    /// The number of columns of the row; then it has none.
+    fn take_count(&mut self) -> usize;
+}
 
-pub(in crate::spgemm) struct Dense<I, V> {
-    empty: V,
-    values: Vec<V>,
-    marks: Vec<Epoch>,
-    epoch: Epoch,
+/// A word for each 32 columns. A key is present if its word has a bit.
+pub(in crate::spgemm) struct Words<I> {
+    words: Vec<u32>,
     /// Keys present, `len` of them.
     touched: Vec<I>,
     len: usize,
 }
 
-impl<I: Index, V: Copy> Accumulator<I, V> for Dense<I, V> {
+impl<I: Index> DenseCounter<I, u32> for Words<I> {
+    fn new(keys: usize, longest: usize) -> Result<Self> {
+        // One more: a key that is not new is written behind the last.
+        let touched = filled(longest.saturating_add(1), I::cast(0), "columns of a dense accumulator")?;
+        Ok(Self { words: zero_indices(keys, "words of a dense accumulator")?, touched, len: 0 })
+    }
+    fn bytes(keys: usize, longest: usize) -> u128 {
+        bytes_of::<Self>(1) + bytes_of::<u32>(keys) + bytes_of::<I>(longest.saturating_add(1))
+    }
     #[inline(always)]
-    fn place(&mut self, key: I) -> Option<usize> {
-        let k = key.get();
-        let mark = &mut self.marks[k];
-        if *mark != self.epoch {
-            *self.touched.get_mut(self.len)? = key;
-            self.len += 1;
-            *mark = self.epoch;
-            self.values[k] = self.empty;
+    fn add(&mut self, keys: &[I], bits: &[u32]) {
+        let (words, touched, mut len) = (&mut self.words[..], &mut self.touched[..], self.len);
+        for (&key, &bits) in keys.iter().zip(bits) {
+            let word = &mut words[key.get()];
+            // Branch-free: processors cannot predict which key is new.
+            touched[len] = key;
+            len += usize::from(*word == 0);
+            *word |= bits;
         }
-        Some(k)
+        self.len = len;
     }
-
     #[inline(always)]
-    fn values(&mut self) -> &mut [V] {
-        &mut self.values
-    }
-
-    #[inline(always)]
-    fn get(&self, key: I) -> Option<V> {
-        let k = key.get();
-        (self.marks[k] == self.epoch).then(|| self.values[k])
-    }
-
-    #[inline(always)]
-    fn len(&self) -> usize {
-        self.len
-    }
-
-    #[inline(always)]
-    fn each(&self, mut f: impl FnMut(I, V)) {
-        for &key in &self.touched[..self.len] {
-            f(key, self.values[key.get()]);
+    fn take_count(&mut self) -> usize {
+        let mut n = 0;
+        for key in &self.touched[..self.len] {
+            n += std::mem::take(&mut self.words[key.get()]).count_ones() as usize;
         }
-    }
-
-    #[inline(always)]
-    fn clear(&mut self) {
         self.len = 0;
-        match self.epoch.checked_add(1) {
-            Some(next) => self.epoch = next,
-            None => {
-                self.marks.fill(0);
-                self.epoch = 1;
-            }
-        }
+        n
     }
 }
 
-impl<I: Index, V: Copy + Send> Table<I, V> for Dense<I, V> {
-    fn for_entries(entries: usize, shape: &Shape<V>) -> Result<Self> {
-        Ok(Self {
-            empty: shape.empty,
-            values: filled(shape.keys, shape.empty, "values of a dense accumulator")?,
-            marks: filled(shape.keys, 0, "marks of a dense accumulator")?,
-            epoch: 1,
-            touched: filled(entries, I::LAST, "columns of a dense accumulator")?,
-            len: 0,
-        })
+/// For each column the last row that had it, as so many-th that was counted: nothing is cleared between rows.
+pub(in crate::spgemm) struct Marks {
+    marks: Vec<u32>,
+    row: u32,
+    len: usize,
+}
+
+impl<I: Index> DenseCounter<I, ()> for Marks {
+    fn new(keys: usize, _: usize) -> Result<Self> {
+        Ok(Self { marks: zero_indices(keys, "marks of a dense accumulator")?, row: 1, len: 0 })
     }
-    fn bytes(entries: usize, shape: &Shape<V>) -> u128 {
-        bytes_of::<Self>(1) + bytes_of::<V>(shape.keys) + bytes_of::<Epoch>(shape.keys) + bytes_of::<I>(entries)
+    fn bytes(keys: usize, _: usize) -> u128 {
+        bytes_of::<Self>(1) + bytes_of::<u32>(keys)
     }
-    fn first_level_bytes(slots: usize, shape: &Shape<V>) -> u128 {
-        Self::bytes(slots, shape)
+    #[inline(always)]
+    fn add(&mut self, keys: &[I], _: &[()]) {
+        self.len += count_new(&mut self.marks, self.row, keys);
     }
-    fn first_level(slots: usize, shape: &Shape<V>) -> Result<Self> {
-        Self::for_entries(slots, shape)
-    }
-    fn first_level_takes(_: usize, _: &Shape<V>) -> Option<usize> {
-        None
+    #[inline(always)]
+    fn take_count(&mut self) -> usize {
+        match self.row.checked_add(1) {
+            Some(next) => self.row = next,
+            None => {
+                self.marks.fill(0);
+                self.row = 1;
+            }
+        }
+        std::mem::take(&mut self.len)
     }
 }
 
@@ -102,15 +95,23 @@ mod tests {
     use super::*;
 
     #[test]
-    fn epochs_come_round_without_old_keys() {
-        let shape = Shape { keys: 3, growth: 2, max_occupancy: 0.5, empty: 10u8 };
-        let mut dense = Dense::<u32, u8>::for_entries(2, &shape).unwrap();
-        assert!(dense.insert(2, |x| x + 1));
-        for row in 0..=2 * u32::from(Epoch::MAX) {
-            dense.clear();
-            assert_eq!((dense.get(2), dense.get(row % 2)), (None, None), "row {row}");
-            assert!(dense.insert(row % 2, |x| x + 1) && dense.insert(row % 2, |x| x + 1));
-            assert_eq!((dense.get(row % 2), dense.len()), (Some(12), 1));
+    fn rows_are_counted_by_themselves() {
+        let mut words = Words::<u32>::new(4, 2).unwrap();
+        let mut marks = <Marks as DenseCounter<u32, ()>>::new(4, 2).unwrap();
+        let count = |marks: &mut Marks, cols: &[u32]| {
+            marks.add(cols, &[]);
+            DenseCounter::<u32, ()>::take_count(marks)
+        };
+        assert_eq!(count(&mut marks, &[2]), 1);
+        // Numbers of rows come round without old columns.
+        marks.row = u32::MAX - 1;
+        for _ in 0..3 {
+            words.add(&[3, 0], &[0b101, 1]);
+            words.add(&[3], &[0b110]);
+            assert_eq!((words.take_count(), words.take_count()), (4, 0));
+            assert_eq!(count(&mut marks, &[3, 0, 3]), 2);
         }
+        marks.row = u32::MAX;
+        assert_eq!((count(&mut marks, &[0]), marks.row, count(&mut marks, &[0, 2])), (1, 1, 2));
     }
 }

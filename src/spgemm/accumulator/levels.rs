@@ -3,46 +3,65 @@
 //! On a processor both levels lie in the same memory. So where nothing forces a small first level, it is made
 //! large enough for every row, there is no second, and the pool's chunks serve as first levels.
 
+use std::marker::PhantomData;
 use std::sync::MutexGuard;
 
 use super::super::pool::Pool;
 use super::super::select::{Kind, KkSettings};
-use super::{Accumulator, Dense, LinearProbe, LinkedList, Shape, Table};
+use super::{Columns, LinearProbe, LinkedList, Shape, Table};
 use crate::par::Threads;
 use crate::{Index, Result};
 
-/// Slots found before their values are updated. They stay in the first-level cache.
-pub(in crate::spgemm) const SLOTS: usize = 256;
-
-/// The memory pool of a phase, for the kind of accumulator chosen.
-pub(in crate::spgemm) enum Pools<I: Index, V: Copy> {
-    LinkedList(Chunks<LinkedList<I, V>, V>),
-    LinearProbe(Chunks<LinearProbe<I, V>, V>),
-    Dense(Chunks<Dense<I, V>, V>),
+/// The memory pool of a phase, for the kind of accumulator chosen; `D` is what it has of a dense one.
+pub(in crate::spgemm) enum Pools<I: Index, V: Columns, D> {
+    LinkedList(Chunks<LinkedList<I, V>>),
+    LinearProbe(Chunks<LinearProbe<I, V>>),
+    Dense(Pool<D>),
 }
 
 /// Chunks that hold every row, and what a first level looks like if it does not.
-pub(in crate::spgemm) struct Chunks<A, V> {
+pub(in crate::spgemm) struct Chunks<A> {
     pool: Pool<A>,
-    shape: Shape<V>,
+    shape: Shape,
     first_level: Option<usize>,
 }
 
 /// The accumulator of a thread, for the kind chosen.
-pub(in crate::spgemm) enum Worker<'p, I: Index, V: Copy> {
+pub(in crate::spgemm) enum Worker<'p, I: Index, V: Columns, D> {
     LinkedList(Levels<'p, LinkedList<I, V>>),
     LinearProbe(Levels<'p, LinearProbe<I, V>>),
-    Dense(Levels<'p, Dense<I, V>>),
+    Dense(Lent<'p, D>),
 }
 
 /// The accumulator of a thread: its own first level, if any, and the pool.
 pub(in crate::spgemm) struct Levels<'p, A> {
     first: Option<A>,
+    pool: Lent<'p, A>,
+}
+
+/// A pool, and the number of the thread that uses it.
+pub(in crate::spgemm) struct Lent<'p, A> {
     pool: &'p Pool<A>,
     thread: usize,
 }
+impl<A> Clone for Lent<'_, A> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+impl<A> Copy for Lent<'_, A> {}
 
-impl<I: Index, V: Copy + Send + Sync> Pools<I, V> {
+impl<'p, A: Send> Lent<'p, A> {
+    fn new(pool: &'p Pool<A>) -> Self {
+        Self { pool, thread: pool.enter() }
+    }
+    /// A chunk of the pool. A thread holds one at most, and enters no parallel work while it does.
+    pub(in crate::spgemm) fn take(self) -> MutexGuard<'p, A> {
+        self.pool.take(self.thread)
+    }
+}
+
+impl<I: Index, V: Columns, D: Send> Pools<I, V, D> {
     /// For rows of at most `longest` different keys, worked on by at most `workers` threads.
     /// # Errors
     /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
@@ -51,50 +70,50 @@ impl<I: Index, V: Copy + Send + Sync> Pools<I, V> {
         workers: usize,
         kind: Kind,
         longest: usize,
-        shape: Shape<V>,
         settings: &KkSettings,
+        dense: impl Fn() -> Result<D> + Sync,
     ) -> Result<Self> {
         Ok(match kind {
-            Kind::LinkedList => Self::LinkedList(chunks(threads, workers, longest, shape, settings)?),
-            Kind::LinearProbe => Self::LinearProbe(chunks(threads, workers, longest, shape, settings)?),
-            Kind::Dense => Self::Dense(chunks(threads, workers, longest, shape, settings)?),
+            Kind::LinkedList => Self::LinkedList(chunks::<I, V, _>(threads, workers, longest, settings)?),
+            Kind::LinearProbe => Self::LinearProbe(chunks::<I, V, _>(threads, workers, longest, settings)?),
+            Kind::Dense => Self::Dense(Pool::new(threads, settings.pool, number(workers, settings), dense)?),
         })
     }
 
-    /// Bytes that [`new`](Self::new) takes, and all its workers.
+    /// Bytes that [`new`](Self::new) takes, and all its workers, if a dense accumulator takes `dense`.
     pub(in crate::spgemm) fn bytes(
         workers: usize,
         kind: Kind,
         longest: usize,
-        shape: Shape<V>,
         settings: &KkSettings,
+        dense: u128,
     ) -> u128 {
         match kind {
-            Kind::LinkedList => chunk_bytes::<I, V, LinkedList<I, V>>(workers, longest, shape, settings),
-            Kind::LinearProbe => chunk_bytes::<I, V, LinearProbe<I, V>>(workers, longest, shape, settings),
-            Kind::Dense => chunk_bytes::<I, V, Dense<I, V>>(workers, longest, shape, settings),
+            Kind::LinkedList => chunk_bytes::<I, V, LinkedList<I, V>>(workers, longest, settings),
+            Kind::LinearProbe => chunk_bytes::<I, V, LinearProbe<I, V>>(workers, longest, settings),
+            Kind::Dense => (number(workers, settings) as u128).saturating_mul(dense.saturating_add(POOL)),
         }
     }
 
     /// The accumulator of one more thread.
     /// # Errors
     /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
-    pub(in crate::spgemm) fn worker(&self) -> Result<Worker<'_, I, V>> {
+    pub(in crate::spgemm) fn worker(&self) -> Result<Worker<'_, I, V, D>> {
         Ok(match self {
-            Self::LinkedList(chunks) => Worker::LinkedList(chunks.levels()?),
-            Self::LinearProbe(chunks) => Worker::LinearProbe(chunks.levels()?),
-            Self::Dense(chunks) => Worker::Dense(chunks.levels()?),
+            Self::LinkedList(chunks) => Worker::LinkedList(chunks.levels::<I, V>()?),
+            Self::LinearProbe(chunks) => Worker::LinearProbe(chunks.levels::<I, V>()?),
+            Self::Dense(pool) => Worker::Dense(Lent::new(pool)),
         })
     }
 }
 
-fn chunks<I: Index, V: Copy + Send + Sync, A: Table<I, V>>(
+fn chunks<I: Index, V: Columns, A: Table<I, V>>(
     threads: &Threads,
     workers: usize,
     longest: usize,
-    shape: Shape<V>,
     settings: &KkSettings,
-) -> Result<Chunks<A, V>> {
+) -> Result<Chunks<A>> {
+    let shape = Shape { max_occupancy: settings.max_occupancy };
     let first_level = first_level::<I, V, A>(longest, &shape, settings);
     let number = number(workers, settings);
     let pool = Pool::new(threads, settings.pool, number, || A::for_entries(longest, &shape))?;
@@ -102,12 +121,12 @@ fn chunks<I: Index, V: Copy + Send + Sync, A: Table<I, V>>(
 }
 
 /// Slots of the first level, if it may be too small for a row.
-fn first_level<I: Index, V: Copy, A: Table<I, V>>(
+fn first_level<I: Index, V: Columns, A: Table<I, V>>(
     longest: usize,
-    shape: &Shape<V>,
+    shape: &Shape,
     settings: &KkSettings,
 ) -> Option<usize> {
-    settings.first_level.filter(|&slots| A::first_level_takes(slots, shape).is_some_and(|takes| takes < longest))
+    settings.first_level.filter(|&slots| A::first_level_takes(slots, shape) < longest)
 }
 
 /// Chunks of the pool.
@@ -116,146 +135,139 @@ fn number(workers: usize, settings: &KkSettings) -> usize {
 }
 
 /// Bytes of the chunks, and of the first levels of all workers.
-fn chunk_bytes<I: Index, V: Copy, A: Table<I, V>>(
-    workers: usize,
-    longest: usize,
-    shape: Shape<V>,
-    settings: &KkSettings,
-) -> u128 {
+fn chunk_bytes<I: Index, V: Columns, A: Table<I, V>>(workers: usize, longest: usize, settings: &KkSettings) -> u128 {
+    let shape = Shape { max_occupancy: settings.max_occupancy };
     let first = first_level::<I, V, A>(longest, &shape, settings);
     let first = first.map_or(0, |slots| A::first_level_bytes(slots, &shape));
     let chunk = A::bytes(longest, &shape).saturating_add(POOL);
     (number(workers, settings) as u128).saturating_mul(chunk).saturating_add(workers as u128 * first)
 }
 
-/// Bytes at most that a pool takes for a chunk beside the chunk.
-const POOL: u128 = 64;
+/// Bytes at most that a pool takes for a chunk beside the chunk: what keeps them apart.
+const POOL: u128 = 256;
 
-impl<A: Send, V: Copy> Chunks<A, V> {
-    fn levels<I: Index>(&self) -> Result<Levels<'_, A>>
+impl<A: Send> Chunks<A> {
+    fn levels<I: Index, V: Columns>(&self) -> Result<Levels<'_, A>>
     where
         A: Table<I, V>,
     {
         let first = self.first_level.map(|slots| A::first_level(slots, &self.shape)).transpose()?;
-        Ok(Levels { first, pool: &self.pool, thread: self.pool.enter() })
+        Ok(Levels { first, pool: Lent::new(&self.pool) })
     }
 }
 
 impl<A: Send> Levels<'_, A> {
-    /// Runs `work` on an empty accumulator for one row, then empties it and gives the pool's chunk back.
+    /// Runs `work` on an empty accumulator for some rows. A chunk that serves as the first level is held until it is
+    /// done, one that serves as the second until the row is.
     #[inline(always)]
-    pub(in crate::spgemm) fn row<I: Index, V: Copy, T>(&mut self, work: impl FnOnce(&mut Row<'_, A>) -> T) -> T
+    pub(in crate::spgemm) fn rows<I: Index, V: Columns, T>(
+        &mut self,
+        work: impl FnOnce(&mut Rows<'_, I, V, A>) -> T,
+    ) -> T
     where
-        A: Accumulator<I, V>,
+        A: Table<I, V>,
     {
         let mut chunk;
         let (first, more) = match &mut self.first {
-            Some(first) => (first, Some((self.pool, self.thread))),
+            Some(first) => (first, Some(self.pool)),
             None => {
-                chunk = self.pool.take(self.thread);
+                chunk = self.pool.take();
                 (&mut *chunk, None)
             }
         };
-        let mut row = Row { first, second: None, more };
-        let result = work(&mut row);
-        row.clear::<I, V>();
-        result
+        work(&mut Rows { first, second: None, more, _keys: PhantomData })
     }
 }
 
-/// The accumulator of one row.
-pub(in crate::spgemm) struct Row<'a, A> {
+/// The accumulator of one row after another.
+pub(in crate::spgemm) struct Rows<'a, I, V, A> {
     first: &'a mut A,
     second: Option<MutexGuard<'a, A>>,
     /// Where the second level comes from; `None` if the first holds every row.
-    more: Option<(&'a Pool<A>, usize)>,
+    more: Option<Lent<'a, A>>,
+    _keys: PhantomData<(I, V)>,
 }
 
-impl<A: Send> Row<'_, A> {
-    /// Makes the value x of `key` `update(x)`, in one level or the other.
+impl<I: Index, V: Columns, A: Table<I, V>> Rows<'_, I, V, A> {
+    /// Begins a row of at most `bound` different keys.
     #[inline(always)]
-    pub(in crate::spgemm) fn add<I: Index, V: Copy>(&mut self, key: I, update: impl Fn(V) -> V + Copy)
-    where
-        A: Accumulator<I, V>,
-    {
-        if !self.first.insert(key, update) {
-            let (values, slot) = self.overflow(key);
-            values[slot] = update(values[slot]);
-        }
+    pub(in crate::spgemm) fn begin(&mut self, bound: usize) {
+        self.first.begin(bound);
     }
-    /// Calls `fold` with the values of a level, the slots there of a run of `keys`, and where the run begins: run
-    /// after run, until all keys have had their turn. One run holds all, unless there are more keys than `slots` or
-    /// some are of the second level, which are runs of one.
+    /// Joins `value(t)` to the value of `keys[t]`, for all keys, in one level or the other.
     #[inline(always)]
-    pub(in crate::spgemm) fn runs<I: Index, V: Copy>(
-        &mut self,
-        keys: &[I],
-        slots: &mut [usize; SLOTS],
-        mut fold: impl FnMut(&mut [V], &[usize], usize),
-    ) where
-        A: Accumulator<I, V>,
-    {
-        let mut from = 0;
+    pub(in crate::spgemm) fn insert(&mut self, keys: &[I], value: impl Fn(usize) -> V) {
+        let mut from = self.first.insert(keys, &value);
         while from < keys.len() {
-            let run = &keys[from..keys.len().min(from + SLOTS)];
-            let mut n = 0;
-            for (slot, &key) in slots.iter_mut().zip(run) {
-                let Some(place) = self.first.place(key) else { break };
-                *slot = place;
-                n += 1;
-            }
-            fold(self.first.values(), &slots[..n], from);
-            from += n;
-            if let Some(&refused) = run.get(n) {
-                let (values, slot) = self.overflow(refused);
-                fold(values, &[slot], from);
-                from += 1;
-            }
+            self.overflow(keys[from], value(from));
+            from += 1;
+            let at = from;
+            from += self.first.insert(&keys[at..], |t| value(at + t));
         }
     }
-    /// The values of the second level, and the slot of `key` there.
-    #[inline(never)]
-    fn overflow<I: Index, V: Copy>(&mut self, key: I) -> (&mut [V], usize)
-    where
-        A: Accumulator<I, V>,
-    {
-        let (pool, thread) = self.more.expect("an accumulator was made smaller than its rows");
-        let second = self.second.get_or_insert_with(|| pool.take(thread));
-        let slot = second.place(key).expect("the second level was made smaller than its rows");
-        (second.values(), slot)
-    }
-    /// The value of `key`.
+    /// Inserts keys that are new and differ from each other.
     #[inline(always)]
-    pub(in crate::spgemm) fn get<I: Index, V: Copy>(&self, key: I) -> Option<V>
-    where
-        A: Accumulator<I, V>,
-    {
-        self.first.get(key).or_else(|| self.second.as_ref().and_then(|second| second.get(key)))
+    pub(in crate::spgemm) fn insert_new(&mut self, keys: &[I]) {
+        for &refused in &keys[self.first.insert_new(keys)..] {
+            self.overflow(refused, V::NONE);
+        }
+    }
+    /// Inserts what the first level refused.
+    #[inline(never)]
+    fn overflow(&mut self, key: I, value: V) {
+        let pool = self.more.expect("an accumulator was made smaller than its rows");
+        let second = self.second.get_or_insert_with(|| pool.take());
+        if second.len() == 0 {
+            second.begin(usize::MAX);
+        }
+        assert!(second.insert(&[key], |_| value) == 1, "the second level was made smaller than its rows");
+    }
+    /// The places of `keys`, which the row has: those of the second level follow those of the first.
+    #[inline(always)]
+    pub(in crate::spgemm) fn places(&self, keys: &[I], places: &mut [usize]) {
+        let mut from = self.first.places(keys, places);
+        while from < keys.len() {
+            let found = self
+                .second
+                .as_ref()
+                .is_some_and(|second| second.places(&keys[from..=from], &mut places[from..=from]) == 1);
+            assert!(found, "a key is missing");
+            places[from] += self.first.len();
+            from += 1;
+            from += self.first.places(&keys[from..], &mut places[from..]);
+        }
     }
     /// Number of keys.
     #[inline(always)]
-    pub(in crate::spgemm) fn len<I: Index, V: Copy>(&self) -> usize
-    where
-        A: Accumulator<I, V>,
-    {
+    pub(in crate::spgemm) fn len(&self) -> usize {
         self.first.len() + self.second.as_ref().map_or(0, |second| second.len())
     }
-    /// Calls `f` for each key and its value, first level first.
+    /// Number of columns of all keys.
     #[inline(always)]
-    pub(in crate::spgemm) fn each<I: Index, V: Copy>(&self, mut f: impl FnMut(I, V))
-    where
-        A: Accumulator<I, V>,
-    {
+    pub(in crate::spgemm) fn count(&self) -> usize {
+        let of = |values: &[V]| values.iter().map(|value| value.count()).sum::<usize>();
+        of(self.first.values()) + self.second.as_ref().map_or(0, |second| of(second.values()))
+    }
+    /// Calls `f` for each key and its value.
+    #[inline(always)]
+    pub(in crate::spgemm) fn each(&self, mut f: impl FnMut(I, V)) {
         self.first.each(&mut f);
         if let Some(second) = &self.second {
             second.each(f);
         }
     }
+    /// Writes the keys, by place, to `out`, which has as many elements.
     #[inline(always)]
-    fn clear<I: Index, V: Copy>(&mut self)
-    where
-        A: Accumulator<I, V>,
-    {
+    pub(in crate::spgemm) fn keys(&self, out: &mut [I]) {
+        let (first, second) = out.split_at_mut(self.first.len());
+        self.first.keys(first);
+        if let Some(level) = &self.second {
+            level.keys(second);
+        }
+    }
+    /// Ends the row: no keys are left, and the second level goes back to the pool.
+    #[inline(always)]
+    pub(in crate::spgemm) fn clear(&mut self) {
         self.first.clear();
         if let Some(mut second) = self.second.take() {
             second.clear();

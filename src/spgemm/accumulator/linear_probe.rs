@@ -3,20 +3,28 @@
 //! A key stands in the first free slot from its hash on, so a search costs little while the table is not too
 //! full: above a set occupancy it refuses new keys. The list of slots in use resets it without a scan.
 
+use std::hint::select_unpredictable;
+
 use super::super::budget::bytes_of;
-use super::{Accumulator, Shape, Table};
+use super::{Columns, Shape, Table, table_size};
 use crate::par::filled;
 use crate::sparse::out_of_memory;
 use crate::{Index, Result};
 
 pub(in crate::spgemm) struct LinearProbe<I, V> {
-    empty: V,
     /// A power of 2 of slots; `I::LAST`, which is no column, is an empty slot.
     ids: Vec<I>,
-    values: Vec<V>,
-    /// Slots in use, `len` of them.
+    /// The places of the ids.
+    places: Vec<I>,
+    /// Slots in use, by place.
     used: Vec<usize>,
+    /// Values, by place.
+    values: Vec<V>,
     len: usize,
+    /// Slots that this row uses, a power of 2, less 1, and keys that they take.
+    mask: usize,
+    limit: usize,
+    max_occupancy: f64,
 }
 
 /// Keys that a table takes. One slot stays empty whatever the occupancy: it ends the search for a new key.
@@ -24,71 +32,129 @@ fn limit(slots: usize, max_occupancy: f64) -> usize {
     ((slots as f64 * max_occupancy) as usize).min(slots - 1)
 }
 
-impl<I: Index, V: Copy> LinearProbe<I, V> {
-    fn new(slots: usize, limit: usize, empty: V) -> Result<Self> {
+impl<I: Index, V: Columns> LinearProbe<I, V> {
+    fn new(slots: usize, shape: &Shape) -> Result<Self> {
+        let limit = limit(slots, shape.max_occupancy);
         Ok(Self {
-            empty,
             ids: filled(slots, I::LAST, "keys of a probing table")?,
-            values: filled(slots, empty, "values of a probing table")?,
+            places: filled(slots, I::cast(0), "places of a probing table")?,
             used: filled(limit, 0, "used slots of a probing table")?,
+            values: filled(limit, V::NONE, "values of a probing table")?,
             len: 0,
+            mask: slots - 1,
+            limit,
+            max_occupancy: shape.max_occupancy,
         })
     }
     /// Bytes that [`new`](Self::new) takes.
-    fn sizes(slots: usize, limit: usize) -> u128 {
-        bytes_of::<Self>(1) + bytes_of::<I>(slots) + bytes_of::<V>(slots) + bytes_of::<usize>(limit)
+    fn sizes(slots: usize, shape: &Shape) -> u128 {
+        let limit = limit(slots, shape.max_occupancy);
+        bytes_of::<Self>(1) + 2 * bytes_of::<I>(slots) + bytes_of::<usize>(limit) + bytes_of::<V>(limit)
     }
-    /// Where `key` stands, or the empty slot where it would.
-    #[inline(always)]
-    fn find(&self, key: I) -> usize {
-        let mask = self.ids.len() - 1;
-        // Odd, so that neighbouring columns keep different slots, and spread; KokkosKernels' factor.
-        let mut slot = key.get().wrapping_mul(107) & mask;
-        while self.ids[slot] != key && self.ids[slot] != I::LAST {
-            slot = (slot + 1) & mask;
-        }
-        slot
+    fn slots(entries: usize, shape: &Shape) -> Result<usize> {
+        table_size(|slots| limit(slots, shape.max_occupancy) >= entries)
     }
-    #[cfg(test)]
-    pub(super) fn takes(entries: usize, shape: &Shape<V>) -> usize {
-        let slots = shape.table(|slots| limit(slots, shape.max_occupancy) >= entries);
-        slots.map_or(0, |slots| limit(slots, shape.max_occupancy))
+    fn first_slots(slots: usize) -> Result<usize> {
+        slots.max(2).checked_next_power_of_two().ok_or_else(|| out_of_memory::<I>("probing table", slots))
     }
 }
 
-impl<I: Index, V: Copy> Accumulator<I, V> for LinearProbe<I, V> {
+/// Where `key` stands, or the empty slot where it would.
+#[inline(always)]
+fn find<I: Index>(ids: &[I], mask: usize, key: I) -> usize {
+    // Odd, so that neighboring columns keep different slots, and spread; KokkosKernels' factor.
+    let mut slot = key.get().wrapping_mul(107) & mask;
+    while ids[slot] != key && ids[slot] != I::LAST {
+        slot = (slot + 1) & mask;
+    }
+    slot
+}
+
+impl<I: Index, V: Columns> Table<I, V> for LinearProbe<I, V> {
+    fn for_entries(entries: usize, shape: &Shape) -> Result<Self> {
+        Self::new(Self::slots(entries, shape)?, shape)
+    }
+    fn bytes(entries: usize, shape: &Shape) -> u128 {
+        Self::slots(entries, shape).map_or(u128::MAX, |slots| Self::sizes(slots, shape))
+    }
+    fn first_level_bytes(slots: usize, shape: &Shape) -> u128 {
+        Self::first_slots(slots).map_or(u128::MAX, |slots| Self::sizes(slots, shape))
+    }
+    fn first_level(slots: usize, shape: &Shape) -> Result<Self> {
+        Self::new(Self::first_slots(slots)?, shape)
+    }
+    fn first_level_takes(slots: usize, shape: &Shape) -> usize {
+        Self::first_slots(slots).map_or(usize::MAX, |slots| limit(slots, shape.max_occupancy))
+    }
+
     #[inline(always)]
-    fn place(&mut self, key: I) -> Option<usize> {
-        let slot = self.find(key);
-        if self.ids[slot] != key {
-            *self.used.get_mut(self.len)? = slot;
-            self.len += 1;
-            self.ids[slot] = key;
-            self.values[slot] = self.empty;
+    fn begin(&mut self, bound: usize) {
+        let mut slots = bound.clamp(2, self.ids.len()).next_power_of_two();
+        while slots < self.ids.len() && limit(slots, self.max_occupancy) < bound {
+            slots *= 2;
         }
-        Some(slot)
+        (self.mask, self.limit) = (slots - 1, limit(slots, self.max_occupancy));
     }
 
     #[inline(always)]
-    fn values(&mut self) -> &mut [V] {
-        &mut self.values
+    fn insert(&mut self, keys: &[I], value: impl Fn(usize) -> V) -> usize {
+        let (mask, limit, mut len) = (self.mask, self.limit, self.len);
+        let (ids, places) = (&mut self.ids[..], &mut self.places[..]);
+        let (used, values) = (&mut self.used[..], &mut self.values[..]);
+        let mut taken = 0;
+        for (t, &key) in keys.iter().enumerate() {
+            let slot = find(ids, mask, key);
+            let new = ids[slot] != key;
+            if new & (len == limit) {
+                break;
+            }
+            // Branch-free: processors cannot predict which column is new.
+            let place = select_unpredictable(new, len, places[slot].get());
+            (ids[slot], places[slot], used[place]) = (key, I::cast(place), slot);
+            values[place] = values[place].or(value(t));
+            len += usize::from(new);
+            taken = t + 1;
+        }
+        self.len = len;
+        taken
     }
 
     #[inline(always)]
-    fn get(&self, key: I) -> Option<V> {
-        let slot = self.find(key);
-        (self.ids[slot] == key).then(|| self.values[slot])
+    fn insert_new(&mut self, keys: &[I]) -> usize {
+        self.insert(keys, |_| V::NONE)
+    }
+
+    #[inline(always)]
+    fn places(&self, keys: &[I], out: &mut [usize]) -> usize {
+        let (mask, ids, places) = (self.mask, &self.ids[..], &self.places[..]);
+        for ((t, &key), place) in keys.iter().enumerate().zip(out) {
+            let slot = find(ids, mask, key);
+            if ids[slot] != key {
+                return t;
+            }
+            *place = places[slot].get();
+        }
+        keys.len()
     }
 
     #[inline(always)]
     fn len(&self) -> usize {
         self.len
     }
-
+    #[inline(always)]
+    fn values(&self) -> &[V] {
+        &self.values[..self.len]
+    }
     #[inline(always)]
     fn each(&self, mut f: impl FnMut(I, V)) {
-        for &slot in &self.used[..self.len] {
-            f(self.ids[slot], self.values[slot]);
+        for (&slot, &value) in self.used[..self.len].iter().zip(self.values()) {
+            f(self.ids[slot], value);
+        }
+    }
+    #[inline(always)]
+    fn keys(&self, out: &mut [I]) {
+        for (key, &slot) in out.iter_mut().zip(&self.used[..self.len]) {
+            *key = self.ids[slot];
         }
     }
 
@@ -97,29 +163,7 @@ impl<I: Index, V: Copy> Accumulator<I, V> for LinearProbe<I, V> {
         for &slot in &self.used[..self.len] {
             self.ids[slot] = I::LAST;
         }
+        self.values[..self.len].fill(V::NONE);
         self.len = 0;
-    }
-}
-
-impl<I: Index, V: Copy + Send> Table<I, V> for LinearProbe<I, V> {
-    fn for_entries(entries: usize, shape: &Shape<V>) -> Result<Self> {
-        let slots = shape.table(|slots| limit(slots, shape.max_occupancy) >= entries)?;
-        Self::new(slots, limit(slots, shape.max_occupancy), shape.empty)
-    }
-    fn bytes(entries: usize, shape: &Shape<V>) -> u128 {
-        let slots = shape.table(|slots| limit(slots, shape.max_occupancy) >= entries);
-        slots.map_or(u128::MAX, |slots| Self::sizes(slots, limit(slots, shape.max_occupancy)))
-    }
-    fn first_level_bytes(slots: usize, shape: &Shape<V>) -> u128 {
-        let slots = slots.checked_next_power_of_two();
-        slots.map_or(u128::MAX, |slots| Self::sizes(slots, limit(slots, shape.max_occupancy)))
-    }
-    fn first_level(slots: usize, shape: &Shape<V>) -> Result<Self> {
-        let slots = slots.checked_next_power_of_two().ok_or_else(|| out_of_memory::<I>("probing table", slots))?;
-        Self::new(slots, limit(slots, shape.max_occupancy), shape.empty)
-    }
-    fn first_level_takes(slots: usize, shape: &Shape<V>) -> Option<usize> {
-        let slots = slots.checked_next_power_of_two();
-        Some(slots.map_or(usize::MAX, |slots| limit(slots, shape.max_occupancy)))
     }
 }

@@ -1,8 +1,8 @@
-//! Accumulators: what gathers the products of one row of C, key by key.
+//! Accumulators: what gathers the keys of one row of C.
 //!
-//! The symbolic phase gathers columns, or words of columns by or; the numeric phase gathers values by ⊕. Both
-//! run the same structures: a key is given a slot, a new key's value is `empty`, the identity, and what updates the
-//! values needs the slots alone. Folds therefore run from the identity in the order of insertion.
+//! The symbolic phase gathers columns, or words of columns by or. The numeric phase gathers columns, and finds them
+//! again for each product. All run the same structures: a key has a place, the number of keys before it. So the values
+//! of a row of C lie in the order of its columns, wherever the key stands in a table.
 //!
 //! A hash map has two levels: what the first refuses goes to the second, which holds every row. A key refused
 //! once is refused for the rest of its row, so it stands in one level only.
@@ -17,115 +17,174 @@ mod linked_list;
 use crate::sparse::out_of_memory;
 use crate::{Index, Result};
 
-pub(super) use dense::Dense;
-pub(super) use levels::{Levels, Pools, SLOTS, Worker};
+pub(super) use dense::DenseCounter;
+pub(super) use levels::{Pools, Rows, Worker};
 pub(super) use linear_probe::LinearProbe;
 pub(super) use linked_list::LinkedList;
 
-/// Values by key, for the keys of one row.
-pub(super) trait Accumulator<I: Index, V: Copy> {
-    /// The slot of `key`, where a new key has `empty`; `None`, and nothing changed, if it is full.
-    fn place(&mut self, key: I) -> Option<usize>;
-    /// Values by slot; of slots without a key, anything.
-    fn values(&mut self) -> &mut [V];
-    /// Makes the value x of `key` (`empty`, if the key is new) `update(x)`; `false`, and nothing, if it is full.
-    #[must_use]
+/// What a key of the symbolic phase carries: the columns of a word, or nothing beside the column itself.
+pub(super) trait Columns: Copy + Send + Sync + 'static {
+    /// No columns, or those of a key that carries nothing.
+    const NONE: Self;
+    /// A dense accumulator that counts them.
+    type Dense<I: Index>: DenseCounter<I, Self>;
+    /// Both sets.
+    fn or(self, other: Self) -> Self;
+    /// Number of columns.
+    fn count(self) -> usize;
+}
+impl Columns for u32 {
+    const NONE: Self = 0;
+    type Dense<I: Index> = dense::Words<I>;
     #[inline(always)]
-    fn insert(&mut self, key: I, update: impl Fn(V) -> V) -> bool {
-        let Some(slot) = self.place(key) else { return false };
-        let value = &mut self.values()[slot];
-        *value = update(*value);
-        true
+    fn or(self, other: Self) -> Self {
+        self | other
     }
-    /// The value of `key`.
-    fn get(&self, key: I) -> Option<V>;
+    #[inline(always)]
+    fn count(self) -> usize {
+        self.count_ones() as usize
+    }
+}
+impl Columns for () {
+    const NONE: Self = ();
+    type Dense<I: Index> = dense::Marks;
+    #[inline(always)]
+    fn or(self, (): Self) {}
+    #[inline(always)]
+    fn count(self) -> usize {
+        1
+    }
+}
+
+/// A hash map of the keys of one row, with their places and values.
+pub(super) trait Table<I: Index, V: Columns>: Sized + Send {
+    /// One that holds `entries` different keys at least.
+    /// # Errors
+    /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
+    fn for_entries(entries: usize, shape: &Shape) -> Result<Self>;
+    /// Bytes that [`for_entries`](Self::for_entries) takes.
+    fn bytes(entries: usize, shape: &Shape) -> u128;
+    /// A first level of `slots` slots.
+    /// # Errors
+    /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
+    fn first_level(slots: usize, shape: &Shape) -> Result<Self>;
+    /// Bytes that [`first_level`](Self::first_level) takes.
+    fn first_level_bytes(slots: usize, shape: &Shape) -> u128;
+    /// Keys that a first level of `slots` slots takes.
+    fn first_level_takes(slots: usize, shape: &Shape) -> usize;
+    /// Begins a row of at most `bound` different keys; the table is empty. A short row uses the beginning of the
+    /// memory alone, which stays in the first-level cache.
+    fn begin(&mut self, bound: usize);
+    /// Joins `value(t)` to the value of `keys[t]`, one after another, up to a key that is refused; how many were taken.
+    fn insert(&mut self, keys: &[I], value: impl Fn(usize) -> V) -> usize;
+    /// Inserts keys that are new and differ from each other, up to one that is refused; how many were taken.
+    fn insert_new(&mut self, keys: &[I]) -> usize;
+    /// The places of `keys`, up to one that is missing; how many.
+    fn places(&self, keys: &[I], places: &mut [usize]) -> usize;
     /// Number of keys.
     fn len(&self) -> usize;
-    /// Calls `f` for each key and its value.
+    /// The values, by place.
+    fn values(&self) -> &[V];
+    /// Calls `f` for each key and its value, by place.
     fn each(&self, f: impl FnMut(I, V));
+    /// Writes the keys, by place, to `out`, which has as many elements.
+    fn keys(&self, out: &mut [I]);
     /// Forgets all keys; O(keys).
     fn clear(&mut self);
 }
 
-/// An accumulator that stands in memory of its own.
-pub(super) trait Table<I: Index, V: Copy>: Accumulator<I, V> + Sized + Send {
-    /// One that holds `entries` different keys at least.
-    /// # Errors
-    /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
-    fn for_entries(entries: usize, shape: &Shape<V>) -> Result<Self>;
-    /// Bytes that [`for_entries`](Self::for_entries) takes.
-    fn bytes(entries: usize, shape: &Shape<V>) -> u128;
-    /// A first level of `slots` slots.
-    /// # Errors
-    /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
-    fn first_level(slots: usize, shape: &Shape<V>) -> Result<Self>;
-    /// Bytes that [`first_level`](Self::first_level) takes.
-    fn first_level_bytes(slots: usize, shape: &Shape<V>) -> u128;
-    /// Keys that a first level of `slots` slots takes; `None` if this kind has a single level.
-    fn first_level_takes(slots: usize, shape: &Shape<V>) -> Option<usize>;
-}
-
-/// What the accumulators of a phase have in common.
+/// What the hash maps of a phase have in common.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Shape<V> {
-    /// Keys are below this.
-    pub keys: usize,
-    /// Hash tables grow by powers of this, itself a power of 2.
-    pub growth: usize,
+pub(super) struct Shape {
     /// Part of a linear probing table that may be taken.
     pub max_occupancy: f64,
-    /// Value of a new key before its first update.
-    pub empty: V,
 }
 
-impl<V> Shape<V> {
-    /// The smallest power of `growth` that is `enough`.
-    fn table(&self, enough: impl Fn(usize) -> bool) -> Result<usize> {
-        let mut size = 1usize;
-        while !enough(size) {
-            size = size.checked_mul(self.growth).ok_or_else(|| out_of_memory::<u64>("hash table", usize::MAX))?;
-        }
-        Ok(size)
+/// The smallest power of 2, above 1, that is `enough`.
+fn table_size(enough: impl Fn(usize) -> bool) -> Result<usize> {
+    let mut size = 2usize;
+    while !enough(size) {
+        size = size.checked_mul(2).ok_or_else(|| out_of_memory::<u64>("hash table", usize::MAX))?;
+    }
+    Ok(size)
+}
+
+/// Fibonacci hashing: the upper bits of a key times 2⁶⁴/φ. Neighboring columns fall far apart, and those of grids,
+/// whose distances are multiples of powers of 2, do not fall together as they would by their lower bits.
+#[derive(Clone, Copy, Debug)]
+struct Hash {
+    shift: u32,
+}
+
+impl Hash {
+    /// For a table whose size is a power of 2 above 1.
+    fn of(size: usize) -> Self {
+        Self { shift: 64 - size.ilog2() }
+    }
+    #[inline(always)]
+    fn slot<I: Index>(self, key: I) -> usize {
+        ((key.get() as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> self.shift) as usize
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
+    use std::collections::HashMap;
 
     use super::*;
 
-    fn shape(growth: usize, max_occupancy: f64) -> Shape<u64> {
-        Shape { keys: 1000, growth, max_occupancy, empty: 7 }
-    }
+    const SHAPE: Shape = Shape { max_occupancy: 0.5 };
 
     /// Random insertions against a map, several rows in the same table.
-    fn gathers<T: Table<u32, u64>>(mut table: T, takes: usize) {
+    fn gathers<T: Table<u32, u32>>(mut table: T, takes: usize) {
         let mut seed = 1u64;
         let mut random = || {
             seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
             (seed >> 33) as u32
         };
+        // Keys that fall together in tables of up to 64 slots.
+        let same: Vec<u32> = (0..u32::MAX).filter(|&key| Hash::of(64).slot(key) == 5).take(20).collect();
         for row in 0..50u32 {
-            let mut want = BTreeMap::new();
+            let bound = row as usize * 4;
+            let (mut want, mut order) = (HashMap::new(), vec![]);
             let spread = if row % 2 == 0 { 1000 } else { 20 };
-            for _ in 0..row * 4 {
-                // Multiples of 64 share their hash.
-                let key = if row % 3 == 0 { random() % 15 * 64 } else { random() % spread };
-                let x = u64::from(random());
-                let fits = want.contains_key(&key) || want.len() < takes;
-                // Not commutative, so that order and the start of the fold show.
-                assert_eq!(table.insert(key, |z| z.wrapping_mul(31).wrapping_add(x)), fits, "row {row}, key {key}");
-                if fits {
-                    let z = want.entry(key).or_insert(7u64);
-                    *z = z.wrapping_mul(31).wrapping_add(x);
+            table.begin(bound);
+            let keys: Vec<u32> = (0..bound)
+                .map(|_| if row % 3 == 0 { same[random() as usize % same.len()] } else { random() % spread })
+                .collect();
+            let bits: Vec<u32> = keys.iter().map(|_| 1 << (random() % 32)).collect();
+            let mut from = 0;
+            while from < keys.len() {
+                let run = (1 + random() as usize % 9).min(keys.len() - from);
+                let at = from;
+                let taken = table.insert(&keys[at..at + run], |t| bits[at + t]);
+                for t in at..at + run {
+                    let fits = want.contains_key(&keys[t]) || want.len() < takes;
+                    assert_eq!(fits, t < at + taken, "row {row}, key {t}");
+                    if !fits {
+                        break;
+                    }
+                    *want.entry(keys[t]).or_insert_with(|| {
+                        order.push(keys[t]);
+                        0
+                    }) |= bits[t];
                 }
+                // A refused key is passed over.
+                from += taken + usize::from(taken < run);
             }
-            let mut found = BTreeMap::new();
-            table.each(|k, v| assert!(found.insert(k, v).is_none()));
-            assert_eq!(found, want, "row {row}");
-            assert_eq!(table.len(), want.len());
-            assert!((0..1000).all(|k| table.get(k) == want.get(&k).copied()), "row {row}");
+            let mut found = vec![0; table.len()];
+            table.keys(&mut found);
+            assert_eq!(found, order, "row {row}");
+            assert_eq!(table.values(), order.iter().map(|key| want[key]).collect::<Vec<_>>());
+            let mut places = vec![0; order.len() + 1];
+            for missing in 0..1000 {
+                let there = want.contains_key(&missing);
+                assert_eq!(table.places(&[missing], &mut places), usize::from(there), "row {row}");
+            }
+            let missing = 77_777;
+            let asked: Vec<u32> = order.iter().rev().copied().chain([missing, missing]).collect();
+            assert_eq!(table.places(&asked[..=order.len()], &mut places), order.len());
+            assert!(places[..order.len()].iter().copied().eq((0..order.len()).rev()), "row {row}");
             table.clear();
             assert_eq!(table.len(), 0);
         }
@@ -133,34 +192,38 @@ mod tests {
 
     #[test]
     fn tables_are_maps_until_they_are_full() {
-        for growth in [2, 4] {
-            for occupancy in [0.1, 0.5, 1.0] {
-                let shape = shape(growth, occupancy);
-                for entries in [0, 1, 3, 16, 17, 300] {
-                    gathers(LinkedList::for_entries(entries, &shape).unwrap(), entries);
-                    let takes = LinearProbe::<u32, u64>::takes(entries, &shape);
-                    assert!(takes >= entries);
-                    gathers(LinearProbe::for_entries(entries, &shape).unwrap(), takes);
-                }
-                for slots in [0, 1, 2, 3, 4, 64] {
-                    let takes = <LinkedList<u32, u64> as Table<_, _>>::first_level_takes(slots, &shape).unwrap();
-                    assert_eq!(takes, slots);
-                    gathers(LinkedList::first_level(slots, &shape).unwrap(), takes);
-                    let takes = <LinearProbe<u32, u64> as Table<_, _>>::first_level_takes(slots, &shape).unwrap();
-                    assert!(takes as f64 <= slots.next_power_of_two() as f64 * occupancy);
-                    gathers(LinearProbe::first_level(slots, &shape).unwrap(), takes);
-                }
+        for max_occupancy in [0.1, 0.5, 1.0] {
+            let shape = Shape { max_occupancy };
+            // All rows fit: those of the test have at most 196 keys.
+            gathers(<LinkedList<u32, u32> as Table<_, _>>::for_entries(200, &shape).unwrap(), 200);
+            gathers(<LinearProbe<u32, u32> as Table<_, _>>::for_entries(200, &shape).unwrap(), 200);
+            for slots in [0, 1, 2, 3, 4, 64] {
+                let takes = <LinkedList<u32, u32> as Table<_, _>>::first_level_takes(slots, &shape);
+                assert_eq!(takes, slots);
+                gathers(<LinkedList<u32, u32> as Table<_, _>>::first_level(slots, &shape).unwrap(), takes);
+                let takes = <LinearProbe<u32, u32> as Table<_, _>>::first_level_takes(slots, &shape);
+                assert!(takes as f64 <= slots.max(2).next_power_of_two() as f64 * max_occupancy);
+                gathers(<LinearProbe<u32, u32> as Table<_, _>>::first_level(slots, &shape).unwrap(), takes);
             }
         }
-        gathers(Dense::for_entries(1000, &shape(2, 0.5)).unwrap(), 1000);
     }
 
     #[test]
     fn memory_that_cannot_be_had_is_an_error() {
-        let shape = Shape { keys: usize::MAX >> 1, growth: 4, max_occupancy: 0.5, empty: 0u64 };
         let most = usize::MAX >> 1;
-        assert!(LinkedList::<u64, u64>::for_entries(most, &shape).is_err());
-        assert!(LinearProbe::<u64, u64>::for_entries(most, &shape).is_err());
-        assert!(Dense::<u64, u64>::for_entries(9, &shape).is_err());
+        assert!(<LinkedList<u64, u32> as Table<_, _>>::for_entries(most, &SHAPE).is_err());
+        assert!(<LinearProbe<u64, u32> as Table<_, _>>::for_entries(most, &SHAPE).is_err());
+        assert!(<dense::Words<u64> as DenseCounter<u64, u32>>::new(most, 9).is_err());
+        assert!(<dense::Marks as DenseCounter<u64, ()>>::new(most, 9).is_err());
+    }
+
+    #[test]
+    fn hashes_of_grids_differ() {
+        // Two steps along each axis of a grid of 256³ points.
+        let hash = Hash::of(64);
+        let axis = |step: i64| (-2..=2).map(move |t| t * step);
+        let slots: std::collections::HashSet<usize> =
+            [1, 256, 65536].into_iter().flat_map(axis).map(|d| hash.slot((8_000_000 + d) as u32)).collect();
+        assert!(slots.len() >= 9, "{slots:?}");
     }
 }

@@ -5,9 +5,10 @@ use std::ops::Range;
 use super::super::budget::bytes_of;
 use super::super::select::{Kind, KkSettings};
 use super::super::tasks::Work;
-use crate::Result;
 use crate::par::Threads;
-use crate::sparse::out_of_memory;
+use crate::simd::prefetch;
+use crate::sparse::{BitRows, out_of_memory};
+use crate::{Index, Result};
 
 /// What the symbolic phase found and decided.
 #[derive(Clone, Debug)]
@@ -24,13 +25,14 @@ pub(in crate::spgemm) struct Symbolic {
     pub cf: Option<f64>,
     /// Part of the bound on a row's length that compression leaves, CMRF; if counted.
     pub cmrf: Option<f64>,
-    /// Whether B was compressed, and the accumulator of the symbolic phase.
-    #[cfg(test)]
-    pub compressed: bool,
-    #[cfg(test)]
+    /// Words of B, if it was compressed.
+    pub words: Option<usize>,
+    /// Accumulator of the symbolic phase.
     pub symbolic: Kind,
     /// Accumulator of the numeric phase.
     pub numeric: Kind,
+    /// Whether rows whose columns lie close go through a window of a dense accumulator instead.
+    pub windows: bool,
     /// What was chosen, and why.
     pub reasons: String,
     /// Rows that one thread works on, in order.
@@ -52,6 +54,37 @@ impl Symbolic {
     pub(in crate::spgemm) fn sorts(&self) -> bool {
         !self.unsorted
     }
+}
+
+/// Rows of B, compressed or not.
+#[derive(Clone, Copy)]
+pub(super) struct RowsOfB<'b, I, V> {
+    pub ptr: &'b [usize],
+    pub keys: &'b [I],
+    pub bits: &'b [V],
+}
+impl<'b, I: Index> RowsOfB<'b, I, u32> {
+    pub(super) fn packed(packed: &'b BitRows<u32, I>) -> Self {
+        Self { ptr: packed.sets().row_ptr(), keys: packed.sets().col_idx(), bits: packed.words() }
+    }
+}
+impl<'b, I: Index, V> RowsOfB<'b, I, V> {
+    #[inline(always)]
+    pub(super) fn row(&self, k: usize) -> (&'b [I], &'b [V]) {
+        let range = self.ptr[k]..self.ptr[k + 1];
+        (&self.keys[range.clone()], &self.bits[range])
+    }
+    /// Asks for the beginning of row `k`.
+    #[inline(always)]
+    pub(super) fn prefetch(&self, k: usize) {
+        prefetch(self.keys, self.ptr[k]);
+        prefetch(self.bits, self.ptr[k]);
+    }
+}
+
+/// The first row of task `t`.
+pub(super) fn start(tasks: &[Range<usize>], nrows: usize, t: usize) -> usize {
+    tasks.get(t).map_or(nrows, |rows| rows.start)
 }
 
 /// Threads that work on so many tasks.

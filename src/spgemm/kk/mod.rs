@@ -1,15 +1,19 @@
 //! kkSpGEMM: the product as its paper has it.
 //!
-//! [`symbolic`] compresses B if that saves enough work and finds the length of every row of C; [`numeric`]
-//! fills C, and [`numeric_into`] fills it again for other values. A thread takes some rows, one after another
-//! (the paper's Thread-Sequential scheme, which is the one for processors), and gathers each in an accumulator.
+//! [`symbolic`] compresses B if that saves enough work and finds the length of every row of C. The numeric phase fills
+//! C: [`columns`] gathers the columns of each row in an accumulator, once; [`numeric`] and [`numeric_into`] then find
+//! the place of each product by it, as often as there are values. A thread takes some rows, one after another
+//! (the paper's Thread-Sequential scheme, which is the one for processors).
 //!
 //! Source: Deveci, Trott, Rajamanickam 2018, Algorithms 2 and 3, §3.
 
+mod columns;
 mod found;
 mod numeric;
+mod sort;
 mod symbolic;
 
+pub(super) use columns::columns;
 pub(super) use found::Symbolic;
 pub(super) use numeric::{numeric, numeric_into, scratch};
 pub(super) use symbolic::symbolic;
@@ -40,7 +44,11 @@ mod tests {
     impl<I: Index> kernels::Numeric<I> for Phase<'_, I> {
         type Found = Vec<I>;
         fn make<W: Word>(&self, products: &dyn Multiply<W, I>) -> Result<(Vec<I>, Vec<W>)> {
-            numeric(self.threads, self.found, products)
+            let ((a, b), found) = (products.patterns(), self.found);
+            let cols = columns(self.threads, found, (a, b))?;
+            let c = Pattern::from_unsorted(a.nrows(), b.ncols(), found.row_ptr.clone(), cols)?;
+            let values = numeric(self.threads, found, products, &c)?;
+            Ok((c.col_idx().to_vec(), values))
         }
     }
     impl<I: Index> kernels::Again<I> for Phase<'_, I> {
@@ -287,7 +295,7 @@ mod tests {
         let kk = Options { policy: Policy::KkSpGemm, ..Options::default() };
         let s = with(kk.clone());
         let cf = s.cf.unwrap();
-        assert_eq!((s.symbolic, s.numeric, s.compressed), (Kind::Dense, Kind::Dense, true));
+        assert_eq!((s.symbolic, s.numeric, s.words.is_some()), (Kind::Dense, Kind::Dense, true));
         assert_eq!(
             s.reasons,
             format!(
@@ -295,14 +303,20 @@ mod tests {
                  <= 0.85); rows sorted at the end"
             )
         );
+        let s = with(Options { kk: KkSettings { dense_columns: 640, ..kk.kk.clone() }, ..kk.clone() });
+        assert!(
+            s.reasons.starts_with("kkSpGEMM: LL numeric (k 640 >= 640), narrow rows by windows, "),
+            "{}",
+            s.reasons
+        );
         // 20 words lie below a cut-off that 640 columns do not.
         let s = with(Options { kk: KkSettings { dense_columns: 21, ..kk.kk.clone() }, ..kk.clone() });
         assert_eq!(s.symbolic, Kind::Dense);
         assert!(s.reasons.contains("k/32 20 < 21"), "{}", s.reasons);
         let s = with(Options { compress: Compress::Off, accumulator: Accumulator::LinearProbe, ..kk.clone() });
-        assert_eq!((s.cf, s.cmrf, s.compressed, s.numeric), (None, None, false, Kind::LinearProbe));
+        assert_eq!((s.cf, s.cmrf, s.words, s.numeric), (None, None, None, Kind::LinearProbe));
         let s = with(Options { kk: KkSettings { compress_cutoff: 0.01, ..kk.kk.clone() }, ..kk.clone() });
-        assert!(!s.compressed && s.cf.is_some());
+        assert!(s.words.is_none() && s.cf.is_some());
     }
 
     #[test]

@@ -1,59 +1,64 @@
-//! The numeric phase: columns and values of C, or its values alone where the columns are known.
+//! The second part of the numeric phase: values of C, whose columns are known.
 //!
-//! Rows come out in the order of the accumulator, and are then sorted one by one unless any order will do.
-//!
-//! The accumulator turns the columns of a row of B into slots, and one call of [`Multiply::to_slots`] then folds the
-//! products of that row into them.
+//! A hash map gives each column its place in the row, and turns the columns of rows of B into places; a call of
+//! [`Multiply::to_slots`] then folds many products, straight into C. A dense accumulator is that of our own policy.
+//! Rows whose columns lie close go through a window of a dense accumulator at any width of C, unless a hash map was
+//! asked for.
 
 use std::ops::Range;
 
-use super::super::accumulator::{Levels, Pools, SLOTS, Shape, Table, Worker};
+use super::super::accumulator::{Pools, Rows, Table, Worker};
 use super::super::budget::bytes_of;
-use super::found::{Symbolic, workers};
+use super::super::tasks::Task;
+use super::super::values::{Lookup, RowFiller, is_near};
+use super::columns;
+use super::found::{Symbolic, start, workers};
 use crate::algebra::Word;
-use crate::kernels::Multiply;
-use crate::par::{Fresh, Slots, Threads, refill};
-use crate::simd::prefetch;
-use crate::sparse::Scratch;
+use crate::kernels::{Multiply, RowsOfC};
+use crate::par::{Fresh, Slots, Threads, filled, refill};
+use crate::simd::RowsOf;
 use crate::{Error, Index, Pattern, Result};
 
 /// Entries of A ahead of the current one whose rows of B are asked for.
 const AHEAD: usize = 8;
 
-/// Columns and values of C = A·B, whose row pointers are those of `symbolic`. Cost: O(flops), and
-/// O(nnz(C) log d) for sorting rows of d entries.
+/// Places found before values are updated. They stay in the first-level cache.
+const PLACES: usize = 256;
+
+/// Columns that the window spans at most, where the accumulator is a hash map: 512 KiB of doubles.
+///
+/// One thread held to AVX2, numeric alone, by lists and by windows (ms): lap2d_1000 92, 40, a grid of 80³ points 87,
+/// 37, cnr-2000 282, 200. Other widths were not tried.
+pub(super) const WINDOW: usize = 1 << 16;
+
+/// Values of C = A·B for the entries of `c`, which has the structure that `symbolic` found, its rows in any
+/// order. Cost: O(flops).
 /// # Errors
-/// [`Error::OutOfMemory`].
+/// [`Error::PatternChanged`] if `c` has other row pointers, [`Error::OutOfMemory`].
 pub(in crate::spgemm) fn numeric<W: Word, I: Index>(
     threads: &Threads,
     symbolic: &Symbolic,
     products: &dyn Multiply<W, I>,
-) -> Result<(Vec<I>, Vec<W>)> {
-    let (a, b) = products.patterns();
-    let (tasks, row_ptr, ncols) = (&symbolic.tasks, &symbolic.row_ptr, b.ncols());
-    let pools = pools::<W, I>(threads, symbolic, ncols, products.identity())?;
-    let cols = Fresh::new(symbolic.nnz(), "columns of C")?;
-    let values = Fresh::new(symbolic.nnz(), "values of C")?;
-    cols.fill_with(
-        values,
+    c: &Pattern<I>,
+) -> Result<Vec<W>> {
+    let pools = pools::<W, I>(threads, symbolic, products, c)?;
+    let tasks = &symbolic.tasks;
+    Fresh::new(c.nnz(), "values of C")?.fill(
         threads,
         "numeric",
         tasks.len(),
-        |t| row_ptr[start(tasks, a.nrows(), t)],
-        || Ok((pools.worker()?, Scratch::default())),
-        |(worker, scratch), t, cols, values| {
-            let sort = symbolic.sorts().then_some((threads, scratch, ncols));
-            let out = Output::Fresh { row_ptr, cols, values, sort };
-            fill_task(worker, products, tasks[t].clone(), out)
+        |t| c.row_ptr()[start(tasks, c.nrows(), t)],
+        || Ok((pools.worker()?, filled(window(symbolic, c.ncols()), products.identity(), "window of a row")?)),
+        |(worker, window), t, values| {
+            fill_task(worker, window, products, c, tasks[t].clone(), values);
+            Ok(())
         },
     )
 }
 
-/// Values of C = A·B for the entries of `c`, which has the structure that `symbolic` found, its rows in any
-/// order; nothing is allocated but the accumulators. Cost: O(flops).
+/// As [`numeric`], into values that exist; nothing is allocated but the accumulators.
 /// # Errors
-/// [`Error::PatternChanged`] if `c` has other row pointers, [`Error::Length`] if there is not one value per
-/// entry, [`Error::OutOfMemory`].
+/// As [`numeric`], and [`Error::Length`] if there is not one value per entry.
 pub(in crate::spgemm) fn numeric_into<W: Word, I: Index>(
     threads: &Threads,
     symbolic: &Symbolic,
@@ -61,136 +66,130 @@ pub(in crate::spgemm) fn numeric_into<W: Word, I: Index>(
     c: &Pattern<I>,
     values: &mut [W],
 ) -> Result<()> {
-    if c.row_ptr() != symbolic.row_ptr {
-        return Err(Error::PatternChanged { operand: "C", found: c.nnz(), planned: symbolic.nnz() });
-    }
+    let pools = pools::<W, I>(threads, symbolic, products, c)?;
     if values.len() != c.nnz() {
         return Err(Error::Length { what: "values", found: values.len(), expected: c.nnz() });
     }
     let tasks = &symbolic.tasks;
-    let (a, b) = products.patterns();
-    let pools = pools::<W, I>(threads, symbolic, b.ncols(), products.identity())?;
     refill(
         values,
         threads,
         "numeric",
         tasks.len(),
-        |t| c.row_ptr()[start(tasks, a.nrows(), t)],
-        || pools.worker(),
-        |worker, t, values| fill_task(worker, products, tasks[t].clone(), Output::InPlace { c, values }),
+        |t| c.row_ptr()[start(tasks, c.nrows(), t)],
+        || Ok((pools.worker()?, filled(window(symbolic, c.ncols()), products.identity(), "window of a row")?)),
+        |(worker, window), t, values| {
+            fill_task(worker, window, products, c, tasks[t].clone(), values);
+            Ok(())
+        },
     )
 }
 
-/// Bytes that a numeric phase takes beside C, for which it copies the row pointers.
+/// Bytes that a numeric phase takes beside C, for which it copies the row pointers; `first` if it finds the columns.
 pub(in crate::spgemm) fn scratch<W: Word, I: Index>(
     threads: &Threads,
     symbolic: &Symbolic,
     products: &dyn Multiply<W, I>,
+    first: bool,
 ) -> u128 {
-    let shape = shape(symbolic, products.patterns().1.ncols(), products.identity());
-    let workers = workers(threads, symbolic.tasks.len());
-    let pools = Pools::<I, W>::bytes(workers, symbolic.numeric, symbolic.max_row_nnz, shape, &symbolic.settings);
-    // A row that is sorted is there twice more, by key and by value.
-    let sorted = if symbolic.sorts() { bytes_of::<(u64, u64, W)>(symbolic.max_row_nnz) } else { 0 };
-    let tasks = bytes_of::<[usize; 16]>(symbolic.tasks.len());
-    pools.saturating_add(workers as u128 * sorted).saturating_add(tasks)
+    let (a, b) = products.patterns();
+    let (workers, longest) = (workers(threads, symbolic.tasks.len()), symbolic.max_row_nnz);
+    let dense = RowFiller::<W>::bytes(b.ncols(), longest, false, Lookup::Table);
+    let values = Pools::<I, (), RowFiller<W>>::bytes(workers, symbolic.numeric, longest, &symbolic.settings, dense);
+    // One part after the other.
+    let columns = if first { columns::scratch(threads, symbolic, (a, b)) } else { 0 };
+    let windows = workers as u128 * bytes_of::<W>(window(symbolic, b.ncols()));
+    values.saturating_add(windows).max(columns).saturating_add(bytes_of::<[usize; 16]>(symbolic.tasks.len()))
 }
 
-fn shape<W>(symbolic: &Symbolic, ncols: usize, empty: W) -> Shape<W> {
-    Shape { keys: ncols, growth: 4, max_occupancy: symbolic.settings.max_occupancy, empty }
+/// The accumulators of a phase, `c` having the structure that was found.
+fn pools<W: Word, I: Index>(
+    threads: &Threads,
+    symbolic: &Symbolic,
+    products: &dyn Multiply<W, I>,
+    c: &Pattern<I>,
+) -> Result<Pools<I, (), RowFiller<W>>> {
+    if c.row_ptr() != symbolic.row_ptr {
+        return Err(Error::PatternChanged { operand: "C", found: c.nnz(), planned: symbolic.nnz() });
+    }
+    let (workers, longest) = (workers(threads, symbolic.tasks.len()), symbolic.max_row_nnz);
+    Pools::new(threads, workers, symbolic.numeric, longest, &symbolic.settings, || {
+        RowFiller::new::<I>(products.identity(), c.ncols(), longest, false, Lookup::Table)
+    })
 }
 
-/// The first row of task `t`.
-fn start(tasks: &[Range<usize>], nrows: usize, t: usize) -> usize {
-    tasks.get(t).map_or(nrows, |rows| rows.start)
-}
-
-fn pools<W: Word, I: Index>(threads: &Threads, symbolic: &Symbolic, ncols: usize, empty: W) -> Result<Pools<I, W>> {
-    let settings = &symbolic.settings;
-    let shape = shape(symbolic, ncols, empty);
-    let workers = workers(threads, symbolic.tasks.len());
-    Pools::new(threads, workers, symbolic.numeric, symbolic.max_row_nnz, shape, settings)
-}
-
-/// Where the rows of a task go.
-enum Output<'o, 's, 't, I: Index, W> {
-    /// New columns and values, to be sorted or not.
-    Fresh {
-        row_ptr: &'o [usize],
-        cols: &'o mut Slots<'s, I>,
-        values: &'o mut Slots<'t, W>,
-        sort: Option<(&'o Threads, &'o mut Scratch<W>, usize)>,
-    },
-    /// Values for the columns of `c`.
-    InPlace { c: &'o Pattern<I>, values: &'o mut Slots<'t, W> },
+/// Columns of the window: none where it has no use.
+fn window(symbolic: &Symbolic, ncols: usize) -> usize {
+    if symbolic.windows { ncols.clamp(1, WINDOW).next_power_of_two() } else { 0 }
 }
 
 fn fill_task<W: Word, I: Index>(
-    worker: &mut Worker<'_, I, W>,
+    worker: &mut Worker<'_, I, (), RowFiller<W>>,
+    window: &mut [W],
     products: &dyn Multiply<W, I>,
+    c: &Pattern<I>,
     rows: Range<usize>,
-    out: Output<'_, '_, '_, I, W>,
-) -> Result<()> {
+    values: &mut Slots<'_, W>,
+) {
     match worker {
-        Worker::LinkedList(levels) => fill_rows(levels, products, rows, out),
-        Worker::LinearProbe(levels) => fill_rows(levels, products, rows, out),
-        Worker::Dense(levels) => fill_rows(levels, products, rows, out),
+        Worker::LinkedList(levels) => levels.rows(|row| fill_rows(row, window, products, c, rows, values)),
+        Worker::LinearProbe(levels) => levels.rows(|row| fill_rows(row, window, products, c, rows, values)),
+        Worker::Dense(pool) => pool.take().fill(products, c, &Task { rows, cols: None }, values),
     }
 }
 
 #[inline(never)]
-fn fill_rows<W: Word, I: Index, A: Table<I, W>>(
-    levels: &mut Levels<'_, A>,
+fn fill_rows<W: Word, I: Index, A: Table<I, ()>>(
+    row: &mut Rows<'_, I, (), A>,
+    window: &mut [W],
     products: &dyn Multiply<W, I>,
+    c: &Pattern<I>,
     rows: Range<usize>,
-    mut out: Output<'_, '_, '_, I, W>,
-) -> Result<()> {
+    values: &mut Slots<'_, W>,
+) {
     let (a, b) = products.patterns();
-    let (identity, mut slots) = (products.identity(), [0; SLOTS]);
-    let (acols, bptr, bcols) = (a.col_idx(), b.row_ptr(), b.col_idx());
-    for i in rows {
-        let filled = levels.row::<I, W, _>(|row| {
-            for p in a.row_ptr()[i]..a.row_ptr()[i + 1] {
-                if let Some(k) = acols.get(p + AHEAD) {
-                    prefetch(bcols, bptr[k.get()]);
-                }
-                let k = acols[p].get();
-                let fold = |values: &mut [W], slots: &[usize], from| {
-                    products.to_slots(i, p, bptr[k] + from, values, slots);
-                };
-                row.runs(&bcols[bptr[k]..bptr[k + 1]], &mut slots, fold);
-            }
-            match &mut out {
-                Output::Fresh { row_ptr, cols, values, .. } => {
-                    let len = row_ptr[i + 1] - row_ptr[i];
-                    debug_assert_eq!(row.len::<I, W>(), len, "row {i}");
-                    let cols = cols.take(len, I::LAST);
-                    let values = values.take(len, identity);
-                    let mut places = cols.iter_mut().zip(values.iter_mut());
-                    row.each(|j, z| {
-                        if let Some(place) = places.next() {
-                            (*place.0, *place.1) = (j, z);
-                        }
-                    });
-                    Some((cols, values))
-                }
-                Output::InPlace { c, values } => {
-                    let cols = c.row(i);
-                    for (z, &j) in values.take(cols.len(), identity).iter_mut().zip(cols) {
-                        if let Some(value) = row.get(j) {
-                            *z = value;
-                        }
-                    }
-                    None
-                }
-            }
-        });
-        // Only here, the chunk being back in the pool: sorting a long row may run other rows on this thread,
-        // and those may wait for a chunk.
-        if let (Some((cols, values)), Output::Fresh { sort: Some((threads, scratch, ncols)), .. }) = (filled, &mut out)
-        {
-            scratch.sort_row_if_needed(threads, *ncols, cols, values)?;
+    let (identity, rows_of_b, mut places) = (products.identity(), RowsOf::without_values(b), [0; PLACES]);
+    let width = window.len();
+    let is_near = |i: &usize| c.is_sorted() && is_near(c.row(*i), width);
+    let mut next = rows.start;
+    while next < rows.end {
+        let i = next;
+        let far = if width == 0 { i } else { (i..rows.end).find(|i| !is_near(i)).unwrap_or(rows.end) };
+        if far > i {
+            products.by_window(RowsOfC { rows: i..far, c, part: None }, window, values);
+            next = far;
+            continue;
         }
+        next += 1;
+        let cols = c.row(i);
+        if cols.is_empty() {
+            continue;
+        }
+        let values = values.take(cols.len(), identity);
+        row.begin(cols.len());
+        row.insert_new(cols);
+        // The first of the products whose places were found, by its entries of A and of B, and how many they are.
+        let (mut first, mut n) = ((0, 0), 0);
+        for p in a.row_ptr()[i]..a.row_ptr()[i + 1] {
+            if let Some(k) = a.col_idx().get(p + AHEAD) {
+                rows_of_b.prefetch(k.get());
+            }
+            let k = a.col_idx()[p].get();
+            let (mut js, mut q) = (rows_of_b.row(k).0, b.row_ptr()[k]);
+            while !js.is_empty() {
+                if n == 0 {
+                    first = (p, q);
+                }
+                let (now, later) = js.split_at(js.len().min(PLACES - n));
+                row.places(now, &mut places[n..n + now.len()]);
+                (js, q, n) = (later, q + now.len(), n + now.len());
+                if n == PLACES {
+                    products.to_slots(i, first.0, first.1, values, &places);
+                    n = 0;
+                }
+            }
+        }
+        products.to_slots(i, first.0, first.1, values, &places[..n]);
+        row.clear();
     }
-    Ok(())
 }

@@ -2,14 +2,14 @@
 
 use std::ops::Range;
 
-use super::super::accumulator::{Levels, Pools, Shape, Table, Worker};
+use super::super::accumulator::{Columns, DenseCounter, Pools, Rows, Table, Worker};
 use super::super::budget::{Budget, bytes_of};
-use super::super::select::{self, Phase};
+use super::super::select::{self, Kind, KkSettings, Phase};
 use super::super::stats::compression_by;
-use super::super::{Compress, Options, Policy, tasks};
-use super::found::{Symbolic, whole_rows, workers};
+use super::super::{Accumulator, Compress, Options, Policy, tasks};
+use super::found::{RowsOfB, Symbolic, start, whole_rows, workers};
 use crate::par::{Threads, filled, refill};
-use crate::simd::{self, dispatch_work, prefetch};
+use crate::simd::{self, dispatch_work};
 use crate::sparse::{BitRows, out_of_memory, units};
 use crate::{Error, Index, Pattern, Result};
 
@@ -65,20 +65,16 @@ pub(in crate::spgemm) fn symbolic<I: Index>(
     // The first numeric phase copies the row pointers; its count of bytes is from there on.
     budget.take("the lengths of rows of C", bytes_of::<usize>(len) + bytes_of::<[usize; 8]>(tasks.len()))?;
     let mut row_ptr = filled(len, 0usize, "row pointers of C")?;
+    let by = Counting { threads, workers: n, kind, keys, longest, settings };
+    let lens = &mut row_ptr[1..];
     match &packed {
         Some(packed) => {
-            let shape = Shape { keys, growth: 2, max_occupancy: settings.max_occupancy, empty: 0u32 };
-            budget.take("accumulators", Pools::<I, u32>::bytes(n, kind, longest, shape, settings))?;
-            let pools = Pools::new(threads, n, kind, longest, shape, settings)?;
-            let rows = Rows { ptr: packed.sets().row_ptr(), keys: packed.sets().col_idx(), bits: packed.words() };
-            count_all(threads, &pools, a, rows, &tasks, &mut row_ptr[1..])?;
+            let rows = RowsOfB::packed(packed);
+            by.count((a, b.row_ptr()), rows, &tasks, budget, lens)?;
         }
         None => {
-            let shape = Shape { keys, growth: 2, max_occupancy: settings.max_occupancy, empty: () };
-            budget.take("accumulators", Pools::<I, ()>::bytes(n, kind, longest, shape, settings))?;
-            let pools = Pools::new(threads, n, kind, longest, shape, settings)?;
-            let rows = Rows { ptr: b.row_ptr(), keys: b.col_idx(), bits: units(b.nnz()) };
-            count_all(threads, &pools, a, rows, &tasks, &mut row_ptr[1..])?;
+            let rows = RowsOfB { ptr: b.row_ptr(), keys: b.col_idx(), bits: units(b.nnz()) };
+            by.count((a, b.row_ptr()), rows, &tasks, budget, lens)?;
         }
     }
     let (mut sum, mut max_row_nnz) = (0usize, 0);
@@ -90,6 +86,8 @@ pub(in crate::spgemm) fn symbolic<I: Index>(
 
     let (numeric, why_numeric) = choose(Phase::Numeric, b.ncols(), max_row_nnz);
     let policy = if options.policy == Policy::KkSpGemm { "kkSpGEMM" } else { "accumulators of kkSpGEMM" };
+    let windows = numeric != Kind::Dense && options.accumulator == Accumulator::Auto;
+    let narrow = if windows { ", narrow rows by windows" } else { "" };
     let order = if options.unsorted { "" } else { "; rows sorted at the end" };
     Ok(Symbolic {
         row_ptr,
@@ -98,114 +96,132 @@ pub(in crate::spgemm) fn symbolic<I: Index>(
         max_row_nnz,
         cf: saved.map(|s| s.cf),
         cmrf: saved.map(|s| s.cmrf),
-        #[cfg(test)]
-        compressed,
-        #[cfg(test)]
+        words: packed.map(|packed| packed.pairs()),
         symbolic: kind,
         numeric,
-        reasons: format!("{policy}: {why_numeric}, {why}, {why_compressed}{order}"),
+        windows,
+        reasons: format!("{policy}: {why_numeric}{narrow}, {why}, {why_compressed}{order}"),
         tasks,
         settings: settings.clone(),
         unsorted: options.unsorted,
     })
 }
 
-/// What a key of the symbolic phase carries: the columns of a word, or nothing beside the column itself.
-trait Columns: Copy + Send + Sync + 'static {
-    /// Both sets.
-    fn or(self, other: Self) -> Self;
-    /// Number of columns.
-    fn count(self) -> usize;
-}
-impl Columns for u32 {
-    #[inline(always)]
-    fn or(self, other: Self) -> Self {
-        self | other
-    }
-    #[inline(always)]
-    fn count(self) -> usize {
-        self.count_ones() as usize
-    }
-}
-impl Columns for () {
-    #[inline(always)]
-    fn or(self, (): Self) {}
-    #[inline(always)]
-    fn count(self) -> usize {
-        1
-    }
-}
-
-/// Rows of B, compressed or not.
-#[derive(Clone, Copy)]
-struct Rows<'b, I, W> {
-    ptr: &'b [usize],
-    keys: &'b [I],
-    bits: &'b [W],
-}
-
-/// Lengths of all rows of C, to `lens`.
-fn count_all<I: Index, W: Columns>(
-    threads: &Threads,
-    pools: &Pools<I, W>,
-    a: &Pattern<I>,
-    b: Rows<'_, I, W>,
-    tasks: &[Range<usize>],
-    lens: &mut [usize],
-) -> Result<()> {
-    let start = |t: usize| tasks.get(t).map_or(a.nrows(), |rows| rows.start);
-    refill(
-        lens,
-        threads,
-        "symbolic",
-        tasks.len(),
-        start,
-        || pools.worker(),
-        |worker, t, slots| {
-            let (rows, lens) = (tasks[t].clone(), slots.take(tasks[t].len(), 0));
-            // For the popcount, which the baseline of x86-64 lacks.
-            match worker {
-                Worker::LinkedList(levels) => dispatch_work(Count { levels, a, b, rows, lens }),
-                Worker::LinearProbe(levels) => dispatch_work(Count { levels, a, b, rows, lens }),
-                Worker::Dense(levels) => dispatch_work(Count { levels, a, b, rows, lens }),
-            }
-            Ok(())
-        },
-    )
-}
-
-/// Rows of C whose lengths are counted, for [`dispatch_work`].
-struct Count<'a, 'l, I: Index, W, A> {
-    levels: &'a mut Levels<'l, A>,
+/// Rows of C whose lengths are counted.
+#[derive(Clone)]
+struct Part<'a, I: Index, V> {
     a: &'a Pattern<I>,
-    b: Rows<'a, I, W>,
+    /// Pointers of the rows of B that are not compressed.
+    plain: &'a [usize],
+    b: RowsOfB<'a, I, V>,
     rows: Range<usize>,
+}
+
+/// How lengths are counted.
+struct Counting<'a> {
+    threads: &'a Threads,
+    workers: usize,
+    kind: Kind,
+    /// Keys are below this, and a row has at most so many.
+    keys: usize,
+    longest: usize,
+    settings: &'a KkSettings,
+}
+
+impl Counting<'_> {
+    /// Lengths of all rows of C, to `lens`.
+    fn count<I: Index, V: Columns>(
+        &self,
+        (a, plain): (&Pattern<I>, &[usize]),
+        b: RowsOfB<'_, I, V>,
+        tasks: &[Range<usize>],
+        budget: &mut Budget,
+        lens: &mut [usize],
+    ) -> Result<()> {
+        let &Self { threads, workers, kind, keys, longest, settings } = self;
+        let dense = V::Dense::<I>::bytes(keys, longest);
+        budget.take("accumulators", Pools::<I, V, V::Dense<I>>::bytes(workers, kind, longest, settings, dense))?;
+        let pools = Pools::<I, V, _>::new(threads, workers, kind, longest, settings, || V::Dense::new(keys, longest))?;
+        refill(
+            lens,
+            threads,
+            "symbolic",
+            tasks.len(),
+            |t| start(tasks, a.nrows(), t),
+            || pools.worker(),
+            |worker, t, slots| {
+                let (part, lens) = (Part { a, plain, b, rows: tasks[t].clone() }, slots.take(tasks[t].len(), 0));
+                match worker {
+                    Worker::LinkedList(levels) => levels.rows(|rows| part.count_by_table(rows, lens)),
+                    Worker::LinearProbe(levels) => levels.rows(|rows| part.count_by_table(rows, lens)),
+                    // For the popcount, which the baseline of x86-64 lacks.
+                    Worker::Dense(pool) => dispatch_work(CountDense { part, dense: &mut *pool.take(), lens }),
+                }
+                Ok(())
+            },
+        )
+    }
+}
+
+impl<I: Index, V: Columns> Part<'_, I, V> {
+    /// The length of row `i` of C, if it is a row of B or none.
+    #[inline(always)]
+    fn single(&self, i: usize) -> Option<usize> {
+        match self.a.row(i) {
+            [] => Some(0),
+            [k] => Some(self.plain[k.get() + 1] - self.plain[k.get()]),
+            _ => None,
+        }
+    }
+    /// The words of the row of B that entry `p` of A takes; asks for those of entries to come.
+    #[inline(always)]
+    fn words(&self, p: usize) -> (&[I], &[V]) {
+        if let Some(k) = self.a.col_idx().get(p + AHEAD) {
+            self.b.prefetch(k.get());
+        }
+        self.b.row(self.a.col_idx()[p].get())
+    }
+
+    #[inline(never)]
+    fn count_by_table<A: Table<I, V>>(&self, row: &mut Rows<'_, I, V, A>, lens: &mut [usize]) {
+        for (i, len) in self.rows.clone().zip(lens) {
+            *len = self.single(i).unwrap_or_else(|| {
+                let bound = self.a.row(i).iter().map(|k| self.b.ptr[k.get() + 1] - self.b.ptr[k.get()]);
+                row.begin(bound.fold(0, usize::saturating_add));
+                for p in self.a.row_ptr()[i]..self.a.row_ptr()[i + 1] {
+                    let (keys, bits) = self.words(p);
+                    row.insert(keys, |t| bits[t]);
+                }
+                let n = row.count();
+                row.clear();
+                n
+            });
+        }
+    }
+}
+
+/// Rows of C whose lengths are counted by a dense accumulator, for [`dispatch_work`].
+struct CountDense<'a, I: Index, V: Columns> {
+    part: Part<'a, I, V>,
+    dense: &'a mut V::Dense<I>,
     lens: &'a mut [usize],
 }
 
-impl<I: Index, W: Columns, A: Table<I, W>> simd::Work for Count<'_, '_, I, W, A> {
+impl<I: Index, V: Columns> simd::Work for CountDense<'_, I, V> {
     type Out = ();
     #[inline(always)]
     fn run(self) {
-        let Self { levels, a, b, rows, lens } = self;
-        let cols = a.col_idx();
-        for (i, len) in rows.zip(lens) {
-            *len = levels.row::<I, W, _>(|row| {
-                for p in a.row_ptr()[i]..a.row_ptr()[i + 1] {
-                    if let Some(k) = cols.get(p + AHEAD) {
-                        prefetch(b.keys, b.ptr[k.get()]);
-                        prefetch(b.bits, b.ptr[k.get()]);
-                    }
-                    let k = cols[p].get();
-                    let range = b.ptr[k]..b.ptr[k + 1];
-                    for (&key, &bits) in b.keys[range.clone()].iter().zip(&b.bits[range]) {
-                        row.add(key, |columns| columns.or(bits));
-                    }
-                }
-                let mut n = 0;
-                row.each(|_: I, columns: W| n += columns.count());
-                n
-            });
+        let Self { part, dense, lens } = self;
+        for (i, len) in part.rows.clone().zip(lens) {
+            if let Some(n) = part.single(i) {
+                *len = n;
+                continue;
+            }
+            for p in part.a.row_ptr()[i]..part.a.row_ptr()[i + 1] {
+                let (keys, bits) = part.words(p);
+                dense.add(keys, bits);
+            }
+            *len = dense.take_count();
         }
     }
 }
