@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::distances::{FEW as VALUES, metrics, options, scattered as rows};
+use common::distances::{Draws, FEW as VALUES, metrics, options, scattered as rows};
 use sparring::distance::{Float, Formula, Measure, Metric, Options, Precision, Search};
 use sparring::{Cpu, Csr};
 

@@ -204,10 +204,10 @@ pub(crate) fn large(n: usize, ncols: usize) -> Csr<f64> {
 pub(crate) const FEW: [f64; 6] = [1.0, 1.0, 2.0, 0.5, 3.0, 1e-9];
 
 /// Numbers that are the same everywhere.
-struct Draws(u64);
+pub(crate) struct Draws(pub(crate) u64);
 
 impl Draws {
-    fn below(&mut self, n: usize) -> usize {
+    pub(crate) fn below(&mut self, n: usize) -> usize {
         self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
         ((self.0 >> 33) % n as u64) as usize
     }
