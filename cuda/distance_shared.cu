@@ -28,9 +28,8 @@ __device__ inline u64 code_of_row(const Rows<OffsetX>& x, u64 i, const Rows<Offs
 
 // codes (of how far they are) and ids of the k nearest of each row, nearest first. Row i of the product begins at
 // s_ptr[i]; `order` has the first rows of Y in order of their norms, those of one norm increasing; ends[p] is where the
-// norm of order[p] ends, with CUT where there are more rows of it. It has all rows, or all norms, or unfinished[0] is set
-// where it is not enough. Numbers of Y
-// begin at first_y. Grid: blocks of one warp, a row each.
+// norm of order[p] ends, with CUT where there are more rows of it. It has all rows, or all norms, or unfinished[0] is
+// set where it is not enough. Numbers of Y begin at first_y. Grid: blocks of one warp, a row each.
 BOUNDED_KERNEL((32, 24), nearest_sharing, const OffsetX* x_ptr, const u32* x_cols, const W* x_values, const W* x_norm0,
                const W* x_norm1, const OffsetY* y_ptr, const u32* y_cols, const W* y_values, const W* y_norm0,
                const W* y_norm1, const OffsetS* s_ptr, const u32* s_cols, const W* s_sums, const W* s_shared,

@@ -1,6 +1,7 @@
-// distance_tiles.cu: Y by columns: where the rows of a tile begin within each, and how many are met there. starts[c · tiles + t] = first entry of
-// column c whose row is not below t · size; starts[columns · tiles] = all entries. So entries of (c, t) are those from
-// starts[n] to starts[n + 1], n = c · tiles + t. Grid: a thread a start. `OffsetT` is set in front.
+// distance_tiles.cu: Y by columns: where the rows of a tile begin within each, and how many are met there. starts[c ·
+// tiles + t] = first entry of column c whose row is not below t · size; starts[columns · tiles] = all entries. So
+// entries of (c, t) are those from starts[n] to starts[n + 1], n = c · tiles + t. Grid: a thread a start. `OffsetT`
+// is set in front.
 #include "parts.cuh"
 
 KERNEL(tile_starts, const OffsetT* ptr, const u32* rows, u64 columns, u64 tiles, u32 size, OffsetT* starts) {

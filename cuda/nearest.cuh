@@ -1,6 +1,6 @@
 // nearest.cuh: the k nearest so far, kept by a warp, nearest first.
-// Of equal keys that with the smaller number comes first: candidates come with increasing numbers, or in any order where
-// IN_ANY_ORDER is set. Keys are kept as integers that are ordered as the keys are, NaN behind all numbers.
+// Of equal keys that with the smaller number comes first: candidates come with increasing numbers, or in any order
+// where IN_ANY_ORDER is set. Keys are kept as integers that are ordered as the keys are, NaN behind all numbers.
 // `K_IN_REGISTERS` (k is at most 32) is set in front.
 #pragma once
 #include "parts.cuh"

@@ -1,6 +1,6 @@
 // neighbours.cuh: how every search for neighbours ends: lists of parts are joined, neighbours within a radius counted.
-// Set in front: `T` (of results) and NEAREST, with K_IN_REGISTERS, IN_SHARED and LARGEST (whether the largest come first),
-// or RADIUS, with SIMILARITY and OffsetC.
+// Set in front: `T` (of results) and NEAREST, with K_IN_REGISTERS, IN_SHARED and LARGEST (whether the largest come
+// first), or RADIUS, with SIMILARITY and OffsetC.
 #pragma once
 #include "parts.cuh"
 

@@ -62,7 +62,8 @@ pub(crate) fn name_of(ty: Type) -> &'static str {
 /// `TypeError` for one that the library does not have; `ValueError` for one of the other byte order.
 pub(crate) fn type_of(dtype: &Bound<'_, PyArrayDescr>, what: &str) -> PyResult<Type> {
     if dtype.is_native_byteorder() == Some(false) {
-        let message = format!("{what}: dtype {dtype} is not of this machine's byte order; a.astype(a.dtype.newbyteorder('='))");
+        let message =
+            format!("{what}: dtype {dtype} is not of this machine's byte order; a.astype(a.dtype.newbyteorder('='))");
         return Err(PyValueError::new_err(message));
     }
     Ok(match (dtype.kind(), dtype.itemsize()) {
@@ -189,9 +190,9 @@ pub(crate) fn matrix(
     let entries = PySlice::new(py, 0, isize::try_from(nnz)?, 1);
     let col_idx = if col_idx.len() > nnz { columns(&indices.get_item(&entries)?)? } else { col_idx };
     let values = if values.len() > nnz { line(&data.get_item(&entries)?, "data")? } else { values };
-    py.detach(|| Pattern::from_storage(nrows, ncols, row_ptr, col_idx)).raise().and_then(|pattern| {
-        with_values(Arc::new(pattern), &values, ty)
-    })
+    py.detach(|| Pattern::from_storage(nrows, ncols, row_ptr, col_idx))
+        .raise()
+        .and_then(|pattern| with_values(Arc::new(pattern), &values, ty))
 }
 
 /// The matrix of a pattern and of values of NumPy's.

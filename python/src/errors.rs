@@ -11,7 +11,9 @@ use sparring::Error;
 pub(crate) fn raised(e: Error) -> PyErr {
     let message = e.to_string();
     match e {
-        Error::OutOfMemory { .. } | Error::Budget { .. } | Error::DeviceMemory { .. } => PyMemoryError::new_err(message),
+        Error::OutOfMemory { .. } | Error::Budget { .. } | Error::DeviceMemory { .. } => {
+            PyMemoryError::new_err(message)
+        }
         Error::IndexRange { .. } | Error::ListIndex { .. } => PyIndexError::new_err(message),
         Error::IndexOverflow { .. } => PyOverflowError::new_err(message),
         Error::Unsupported { .. } => PyTypeError::new_err(message),

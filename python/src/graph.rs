@@ -233,10 +233,7 @@ pub(crate) fn sssp_tree<'py>(
 
 /// Distances of all pairs: n rows of n.
 #[pyfunction]
-pub(crate) fn all_pairs_shortest_paths<'py>(
-    py: Python<'py>,
-    g: &Bound<'py, PyGraph>,
-) -> PyResult<Bound<'py, PyAny>> {
+pub(crate) fn all_pairs_shortest_paths<'py>(py: Python<'py>, g: &Bound<'py, PyGraph>) -> PyResult<Bound<'py, PyAny>> {
     let (on, g) = (machine(None)?, &g.get().0);
     let found = py.detach(|| on_cpu(&on, |cpu| graph::all_pairs_shortest_paths(cpu, g))).raise()?;
     doubles(py, found).call_method1("reshape", (g.vertices(), g.vertices()))
@@ -399,10 +396,7 @@ pub(crate) fn triangles(a: &Bound<'_, PyAny>, device: Option<&str>) -> PyResult<
 /// In how many triangles each vertex is.
 #[pyfunction]
 #[pyo3(signature = (a, device=None))]
-pub(crate) fn triangles_per_vertex<'py>(
-    a: &Bound<'py, PyAny>,
-    device: Option<&str>,
-) -> PyResult<Bound<'py, PyAny>> {
+pub(crate) fn triangles_per_vertex<'py>(a: &Bound<'py, PyAny>, device: Option<&str>) -> PyResult<Bound<'py, PyAny>> {
     let (py, on) = (a.py(), machine(device)?);
     let (a, _) = operands::matrix(a)?;
     array(py, Array::of(py.detach(|| on.triangles_per_vertex(&a)).raise()?))

@@ -395,4 +395,3 @@ fn on_host(a: &Matrix) -> PyResult<&std::sync::Arc<sparring::Pattern>> {
 pub(crate) fn dtype_of(py: Python<'_>, ty: Type) -> PyResult<Bound<'_, PyAny>> {
     Ok(numpy::PyArrayDescr::new(py, name_of(ty))?.into_any())
 }
-

@@ -73,12 +73,7 @@ fn shape(a: &Bound<'_, PyAny>) -> PyResult<(usize, usize)> {
 fn of_arrays(a: &Bound<'_, PyAny>, shape: (usize, usize)) -> PyResult<Matrix> {
     let py = a.py();
     let part = |name| a.getattr(name);
-    arrays::matrix(
-        shape,
-        &part(intern!(py, "indptr"))?,
-        &part(intern!(py, "indices"))?,
-        &part(intern!(py, "data"))?,
-    )
+    arrays::matrix(shape, &part(intern!(py, "indptr"))?, &part(intern!(py, "indices"))?, &part(intern!(py, "data"))?)
 }
 
 /// The vector of an object: one of this package, or an array of NumPy's of one dimension, whose entries are all there.
@@ -129,11 +124,7 @@ pub(crate) fn give_vector<'py>(py: Python<'py>, x: Vector, kind: &Kind) -> PyRes
 }
 
 /// The vector as an array of NumPy's, 0 or `fill` where it has no entry.
-pub(crate) fn dense<'py>(
-    py: Python<'py>,
-    x: &Vector,
-    fill: Option<&Bound<'py, PyAny>>,
-) -> PyResult<Bound<'py, PyAny>> {
+pub(crate) fn dense<'py>(py: Python<'py>, x: &Vector, fill: Option<&Bound<'py, PyAny>>) -> PyResult<Bound<'py, PyAny>> {
     static DENSE: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
     let (len, (places, values)) = (x.len(), py.detach(|| x.entries()).raise()?);
     if places.len() == len {

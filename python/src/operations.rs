@@ -60,15 +60,8 @@ pub(crate) struct Written<'py> {
 }
 
 /// The arguments of [`Written`], in the order of the signatures.
-type Arguments<'py> = (
-    Option<Bound<'py, PyAny>>,
-    bool,
-    Option<String>,
-    bool,
-    Option<Bound<'py, PyAny>>,
-    Option<String>,
-    [bool; 2],
-);
+type Arguments<'py> =
+    (Option<Bound<'py, PyAny>>, bool, Option<String>, bool, Option<Bound<'py, PyAny>>, Option<String>, [bool; 2]);
 
 impl<'py> Written<'py> {
     fn new((mask, complement, accum, replace, out, device, transpose): Arguments<'py>) -> Self {
@@ -462,11 +455,7 @@ of_entries! {
 /// ⊕ of all entries, as a number: ``'plus'``, ``'max'``, any monoid by its name or formula.
 #[pyfunction]
 #[pyo3(signature = (a, monoid="plus", *, device=None))]
-pub(crate) fn reduce<'py>(
-    a: &Bound<'py, PyAny>,
-    monoid: &str,
-    device: Option<String>,
-) -> PyResult<Bound<'py, PyAny>> {
+pub(crate) fn reduce<'py>(a: &Bound<'py, PyAny>, monoid: &str, device: Option<String>) -> PyResult<Bound<'py, PyAny>> {
     let (of, kind) = either(a)?;
     let written = Written { device, ..Written::plain() };
     let (monoid, on) = (Monoid::new(monoid, of.ty()).raise()?, written.machine(&[&of])?);

@@ -7,10 +7,10 @@
 //! in the order of columns, as on the CPU, norms and exact sums as trees whose shape depends on the lengths of the rows
 //! alone. Chebyshev goes the same way: of the columns that one row has alone only the largest entry matters.
 //!
-//! Where few pairs share a column ([`Search`](crate::distance::Search)), those that do are the places of a product, X·Yᵀ,
-//! whose values are the sums; a warp takes the keys of a row's places into its list, and as many other rows as are
-//! wanted in order of their norms. The cost follows Σ_c |X_c| |Y_c|, not n·m, and so does the memory: 12 to 20 bytes for
-//! each such pair.
+//! Where few pairs share a column ([`Search`](crate::distance::Search)), those that do are the places of a product,
+//! X·Yᵀ, whose values are the sums; a warp takes the keys of a row's places into its list, and as many other rows as
+//! are wanted in order of their norms. The cost follows Σ_c |X_c| |Y_c|, not n·m, and so does the memory: 12 to 20
+//! bytes for each such pair.
 //!
 //! A NAMM of the caller's whose ⊕ is not + takes the two passes of [`union_mxm`](Cuda::union_mxm), a block of rows of X
 //! at a time, which is a dense matrix that distances, lists of neighbours, or what lies within a radius are taken from.
@@ -56,10 +56,10 @@ impl Cuda {
     /// `cuda.neighbours(metric, &x).to(&y).k(10).eval()?`; [`Asked`] has the settings.
     ///
     /// Cost: that of [`distances`](Self::distances) without its result; the list of a row stays with the warp that
-    /// computes its keys, in registers for k ≤ 32; that of the pairs that share a column where these are few. Memory: 12 bytes a neighbour, and about 56 bytes an entry. Where the
-    /// device or the budget has no room for that, X is taken in blocks of rows and Y in parts, prepared anew for each
-    /// block, and `explain` says how many: what is on the host is sent part by part. Within a radius twice the cost,
-    /// for the entries are counted first.
+    /// computes its keys, in registers for k ≤ 32; that of the pairs that share a column where these are few. Memory:
+    /// 12 bytes a neighbour, and about 56 bytes an entry. Where the device or the budget has no room for that, X is
+    /// taken in blocks of rows and Y in parts, prepared anew for each block, and `explain` says how many: what is on
+    /// the host is sent part by part. Within a radius twice the cost, for the entries are counted first.
     /// # Example
     /// ```no_run
     /// use sparring::{Csr, Cuda, distance::Metric};

@@ -58,8 +58,8 @@ fn settings(kind: Kind) -> [Setting; 9] {
     ]
 }
 
-/// What stands in front of the programs that A·B may need, before its multiplications are counted: of the likeliest one,
-/// and with `threads` to compile them at the same time of all others.
+/// What stands in front of the programs that A·B may need, before its multiplications are counted: of the likeliest
+/// one, and with `threads` to compile them at the same time of all others.
 pub(super) fn likely(
     a: &DevicePattern,
     b: &DevicePattern,
