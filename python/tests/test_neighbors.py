@@ -72,3 +72,10 @@ def test_estimators():
     assert ours.score(x, labels) > 0.9
     graph = sp.neighbors.KNeighborsTransformer(n_neighbors=3).fit_transform(x)
     assert graph.shape == (50, 50) and graph.nnz == 200
+
+
+@pytest.mark.parametrize("name", sp.neighbors._ESTIMATORS)
+def test_the_contract_of_scikit_learn(name):
+    checks = pytest.importorskip("sklearn.utils.estimator_checks")
+    found = checks.check_estimator(getattr(sp.neighbors, name)(), on_skip=None, on_fail=None)
+    assert [(of["check_name"], of["exception"]) for of in found if of["status"] == "failed"] == []

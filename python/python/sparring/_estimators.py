@@ -224,11 +224,17 @@ class KNeighborsClassifier(ClassifierMixin, _Supervised):
 
     def predict(self, X):
         """The class with the most votes, the first of equal ones."""
+        check_is_fitted(self)
         return self.classes_[self.predict_proba(X).argmax(axis=1)]
 
 
 class KNeighborsRegressor(RegressorMixin, _Supervised):
     """The mean of the values of the nearest rows, by weights that may follow their distances."""
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        return tags
 
     def fit(self, X, y):
         """Indexes the rows."""
