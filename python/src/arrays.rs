@@ -215,6 +215,56 @@ fn with_values(pattern: Arc<Pattern>, values: &Bound<'_, PyUntypedArray>, ty: Ty
     numbers!(shared)
 }
 
+/// Values of an array of NumPy's, in place where they are contiguous.
+pub(crate) struct Values(Box<dyn Sliced>);
+
+/// What has values of some type.
+trait Sliced: Send + Sync {
+    fn slice(&self) -> Slice<'_>;
+}
+impl<T: Value> Sliced for Storage<T> {
+    fn slice(&self) -> Slice<'_> {
+        Slice::of(self)
+    }
+}
+
+impl Values {
+    pub(crate) fn slice(&self) -> Slice<'_> {
+        self.0.slice()
+    }
+    /// Those of an array of any dimensions, row-major, and its shape.
+    pub(crate) fn of(array: &Bound<'_, PyAny>, what: &str) -> PyResult<(Self, Vec<usize>)> {
+        static COMPACT: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+        let py = array.py();
+        let compact = COMPACT.import(py, "numpy", "ascontiguousarray")?.call1((array,))?;
+        // A number becomes an array of one dimension; it has none.
+        let is_number =
+            array.getattr_opt(intern!(py, "ndim"))?.is_some_and(|ndim| ndim.extract().is_ok_and(|n: usize| n == 0));
+        let compact = compact.cast_into::<PyUntypedArray>()?;
+        let shape = if is_number { vec![] } else { compact.shape().to_vec() };
+        Ok((Self::lent(&line(&compact.call_method1(intern!(py, "reshape"), (-1,))?, what)?, what)?, shape))
+    }
+    fn lent(line: &Bound<'_, PyUntypedArray>, what: &str) -> PyResult<Self> {
+        let ty = type_of(&line.dtype(), what)?;
+        if ty == Type::Bool {
+            // SAFETY: a byte each; as bytes all are valid.
+            let bytes = unsafe { lent::<u8>(line) };
+            let values: Vec<bool> = bytes.iter().map(|&x| x != 0).collect();
+            return Ok(Self(Box::new(Storage::from(values))));
+        }
+        macro_rules! shared {
+            ($($variant:ident $t:ty, $name:literal;)*) => {
+                match ty {
+                    // SAFETY: the dtype says so; but for bool, which was above, every bit pattern is a number.
+                    $(Type::$variant => Ok(Self(Box::new(unsafe { lent::<$t>(line) }))),)*
+                    Type::Struct(of) => Err(PyTypeError::new_err(format!("no arrays of {}", of.name))),
+                }
+            };
+        }
+        numbers!(shared)
+    }
+}
+
 /// A copy of a NumPy array's values.
 pub(crate) fn copied(array: &Bound<'_, PyAny>, what: &str) -> PyResult<Array> {
     let values = line(array, what)?;

@@ -9,7 +9,9 @@ mod matrix;
 mod neighbors;
 mod operands;
 mod operations;
+mod plans;
 mod scalars;
+mod tensors;
 mod vector;
 
 use pyo3::prelude::*;
@@ -21,6 +23,8 @@ fn _sparring(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_class::<matrix::PyMatrix>()?;
     m.add_class::<vector::PyVector>()?;
     m.add_class::<operations::MaskOf>()?;
+    m.add_class::<plans::PyPlan>()?;
+    m.add_class::<tensors::PyTensor>()?;
     macro_rules! functions {
         ($($path:path),* $(,)?) => {
             $(m.add_function(wrap_pyfunction!($path, m)?)?;)*
@@ -33,6 +37,8 @@ fn _sparring(m: &Bound<'_, PyModule>) -> PyResult<()> {
         machines::set_threads,
         matrix::_matrix_of_bytes,
         operations::_type_name,
+        plans::explain,
+        plans::plan,
         operations::aggregate,
         operations::apply,
         operations::ewise_add,
@@ -45,6 +51,9 @@ fn _sparring(m: &Bound<'_, PyModule>) -> PyResult<()> {
         operations::select,
         operations::transpose,
         operations::vxm,
+        tensors::_cp_als,
+        tensors::einsum,
+        tensors::mttkrp,
         vector::_vector_of_bytes,
     ];
     m.add_submodule(&graph::module(m.py())?)?;

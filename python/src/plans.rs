@@ -1,0 +1,142 @@
+//! Plans of products, and how operations are computed.
+
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyTuple};
+use sparring::par::explained;
+use sparring::runtime::{Machine, Plan, Semiring};
+use sparring::spgemm::Options;
+
+use crate::arrays::promoted;
+use crate::errors::Raise;
+use crate::machines::machine;
+use crate::matrix::PyMatrix;
+use crate::operands::{self, give};
+
+/// The structure of a product of two matrices, for any values and any semiring: made once by :func:`plan`.
+///
+/// ``plan(a, b, semiring="plus_times", out=None)`` computes the values of matrices with the patterns that it was made
+/// from; others are refused.
+#[pyclass(name = "Plan", module = "sparring", frozen)]
+pub(crate) struct PyPlan {
+    plan: Plan,
+    on: Machine,
+}
+
+#[pymethods]
+impl PyPlan {
+    /// Multiplications.
+    #[getter]
+    fn flops(&self) -> u64 {
+        self.plan.flops()
+    }
+    /// Entries of the result.
+    #[getter]
+    fn nnz(&self) -> usize {
+        self.plan.nnz()
+    }
+    /// Rows and columns of the result.
+    #[getter]
+    fn shape(&self) -> (usize, usize) {
+        self.plan.shape()
+    }
+    /// What was chosen, and why.
+    fn explain(&self) -> String {
+        self.plan.explain()
+    }
+    /// The values of the product; into ``out``, which the plan made before, in place.
+    #[pyo3(signature = (a, b, semiring="plus_times", *, out=None))]
+    fn __call__<'py>(
+        &self,
+        a: &Bound<'py, PyAny>,
+        b: &Bound<'py, PyAny>,
+        semiring: &str,
+        out: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let py = a.py();
+        let ((a, kind), (b, _)) = (operands::matrix(a)?, operands::matrix(b)?);
+        let ty = promoted(py, a.ty(), b.ty())?;
+        let (a, b, ring) = (a.cast(ty).raise()?, b.cast(ty).raise()?, Semiring::new(semiring, ty).raise()?);
+        let Some(out) = out else {
+            let c = py.detach(|| self.on.numeric(&self.plan, &ring, &a, &b)).raise()?;
+            return give(py, c, &kind);
+        };
+        let Ok(c) = out.cast::<PyMatrix>() else {
+            let message = format!("out: a sparring.Matrix was expected, not {}", out.get_type().name()?);
+            return Err(PyTypeError::new_err(message));
+        };
+        let mut held = c.get().held.lock(py);
+        let to = &mut *held;
+        py.detach(|| self.on.numeric_into(&self.plan, &ring, &a, &b, to)).raise()?;
+        drop(held);
+        Ok(out.clone())
+    }
+    fn __repr__(&self) -> String {
+        let ((m, n), flops) = (self.plan.shape(), self.plan.flops());
+        format!("<sparring.Plan of {m}×{n} with {} entries, {flops} products, on {}>", self.plan.nnz(), self.on.name())
+    }
+}
+
+/// The structure of A·B, or of what a mask leaves of it, from the patterns alone.
+///
+/// Parameters
+/// ----------
+/// a, b : Matrix, or sparse array or matrix of SciPy or PyData
+/// mask : Matrix, optional
+///     Only places where it has an entry, whatever its value; others with ``complement``.
+/// device : str, optional
+///
+/// Examples
+/// --------
+/// >>> import numpy as np, scipy.sparse, sparring as sp
+/// >>> a = scipy.sparse.csr_array(np.array([[0., 2.], [3., 0.]]))
+/// >>> plan = sp.plan(a, a)
+/// >>> plan
+/// <sparring.Plan of 2×2 with 2 entries, 2 products, on cpu>
+/// >>> plan(a, a).toarray(), plan(2 * a, a, "min_plus").toarray()
+/// (array([[6., 0.],
+///        [0., 6.]]), array([[7., 0.],
+///        [0., 8.]]))
+#[pyfunction]
+#[pyo3(signature = (a, b, *, mask=None, complement=false, device=None))]
+pub(crate) fn plan(
+    a: &Bound<'_, PyAny>,
+    b: &Bound<'_, PyAny>,
+    mask: Option<&Bound<'_, PyAny>>,
+    complement: bool,
+    device: Option<&str>,
+) -> PyResult<PyPlan> {
+    let py = a.py();
+    let ((a, _), (b, _)) = (operands::matrix(a)?, operands::matrix(b)?);
+    let mask = mask.map(|mask| operands::matrix(mask)).transpose()?;
+    let on = machine(device.or((!a.is_on_host()).then(|| a.machine()).as_deref()))?;
+    let options = Options::default();
+    let mask = mask.as_ref().map(|(mask, _)| (mask, complement));
+    let plan = py.detach(|| on.plan_masked(&a, &b, mask, &options)).raise()?;
+    Ok(PyPlan { plan, on })
+}
+
+/// Calls a function, and tells how the operations in it were computed: the forms of operands, the kernels that ran, and
+/// why.
+///
+/// Returns
+/// -------
+/// result, text
+///
+/// Examples
+/// --------
+/// >>> import scipy.sparse, sparring as sp
+/// >>> a = scipy.sparse.eye_array(3, format="csr")
+/// >>> _, text = sp.explain(sp.transpose, a)
+/// >>> print(text)
+/// transpose: 3×3 with 3 entries as compressed rows
+#[pyfunction]
+#[pyo3(signature = (function, *args, **kwargs))]
+pub(crate) fn explain<'py>(
+    function: &Bound<'py, PyAny>,
+    args: &Bound<'py, PyTuple>,
+    kwargs: Option<&Bound<'py, PyDict>>,
+) -> PyResult<(Bound<'py, PyAny>, String)> {
+    let (result, text) = explained(|| function.call(args, kwargs));
+    Ok((result?, text))
+}
