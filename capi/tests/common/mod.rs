@@ -42,7 +42,8 @@ impl Libraries {
         let mut found = Vec::new();
         for line in String::from_utf8_lossy(&output.stdout).lines() {
             let message: serde_json::Value = serde_json::from_str(line).expect("cargo's messages");
-            if message["reason"] == "compiler-artifact" && message["target"]["kind"][0] == "cdylib" {
+            let is_library = message["target"]["kind"][0] == "cdylib" && message["target"]["name"] == "sparring";
+            if message["reason"] == "compiler-artifact" && is_library {
                 let files = message["filenames"].as_array().expect("files");
                 found.extend(files.iter().filter_map(|f| f.as_str()).map(PathBuf::from));
             }
