@@ -147,9 +147,9 @@ impl Cuda {
     pub(crate) fn program_of(&self, source: Source, front: Front<'_>) -> Result<Arc<Program>> {
         self.programs.get(&self.device, source, front)
     }
-    /// Has programs that will be used loaded or compiled at the same time, and where some have to be, those that may be.
-    pub(crate) fn ahead<'a>(&self, wanted: &[(Source, Front<'a>)], likely: impl Iterator<Item = (Source, Front<'a>)>) {
-        self.programs.ahead(&self.device, wanted, likely);
+    /// Has programs that will be used loaded or compiled at the same time.
+    pub(crate) fn ahead(&self, wanted: &[(Source, Front<'_>)]) {
+        self.programs.ahead(&self.device, wanted);
     }
     /// The program of a file of `cuda/` behind `prefix`.
     pub(crate) fn program(&self, source: Source, prefix: &str) -> Result<Arc<Program>> {

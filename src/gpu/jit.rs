@@ -231,22 +231,16 @@ impl Programs {
         }
         Arc::clone(of_file.entry(Kept::from(&front)).or_default())
     }
-    /// Loads or compiles those that are not here at the same time, and with them those that may be wanted. What fails is
-    /// tried again, and told, where it is used.
-    pub(crate) fn ahead<'a>(
-        &self,
-        device: &Arc<Device>,
-        wanted: &[(Source, Front<'a>)],
-        likely: impl Iterator<Item = (Source, Front<'a>)>,
-    ) {
+    /// Loads or compiles those that are not here at the same time. What fails is tried again, and told, where it is
+    /// used.
+    pub(crate) fn ahead(&self, device: &Arc<Device>, wanted: &[(Source, Front<'_>)]) {
         let is_missing = |&(source, front): &(Source, Front<'_>)| {
             self.place(source, front).lock().unwrap_or_else(PoisonError::into_inner).is_none()
         };
-        let mut missing: Vec<_> = wanted.iter().copied().filter(is_missing).collect();
-        if missing.is_empty() {
+        let missing: Vec<_> = wanted.iter().copied().filter(is_missing).collect();
+        if missing.len() < 2 {
             return;
         }
-        missing.extend(likely.filter(is_missing));
         let load = |&mut (): &mut (), i: usize| {
             let (source, front) = missing[i];
             let _ = self.get(device, source, front);

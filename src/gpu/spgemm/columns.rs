@@ -58,15 +58,9 @@ fn settings(kind: Kind) -> [Setting; 9] {
     ]
 }
 
-/// What stands in front of the programs that A·B may need, before its multiplications are counted: of the likeliest
-/// one, and with `threads` to compile them at the same time of all others.
-pub(super) fn likely(
-    a: &DevicePattern,
-    b: &DevicePattern,
-    mask: Option<&DevicePattern>,
-    threads: usize,
-) -> Vec<[Setting; 9]> {
-    let kind = Kind {
+/// What stands in front of the program that A·B is likely to need, before its multiplications are counted.
+pub(super) fn likely(a: &DevicePattern, b: &DevicePattern, mask: Option<&DevicePattern>) -> [Setting; 9] {
+    settings(Kind {
         a: a.row_ptr.cuda(),
         b: b.row_ptr.cuda(),
         mask: mask.map_or(SMALL, |m| m.row_ptr.cuda()),
@@ -74,19 +68,8 @@ pub(super) fn likely(
         complement: mask.is_some(),
         mapped: mask.is_none() && has_room_for_ranks(b),
         ..ANY
-    };
-    let mut kinds = vec![kind];
-    if threads >= MANY_THREADS {
-        kinds.extend([4, 8, 16, 32].map(|group| Kind { group, ..kind }).into_iter().filter(|k| k.group != kind.group));
-        if mask.is_none() && b.sorted && a.nnz as u64 >= PACKED_FROM >> 6 {
-            kinds.extend([8, 16, 32].map(|group| Kind { group, packed: true, ..kind }));
-        }
-    }
-    kinds.into_iter().map(settings).collect()
+    })
 }
-
-/// Threads that compile all programs which may be needed at the same time.
-const MANY_THREADS: usize = 8;
 
 /// Whether the number of a product of a short row fits below its column.
 fn has_room_for_ranks(b: &DevicePattern) -> bool {

@@ -14,7 +14,6 @@ use crate::gpu::front::Front;
 use crate::gpu::launch::{Shape, args};
 use crate::gpu::scan;
 use crate::gpu::{Cuda, DevicePattern};
-use crate::par::Threads;
 use crate::{Error, Result};
 
 /// Refuses operands that do not fit together, or this device.
@@ -48,12 +47,12 @@ pub(super) fn make(
         None => None,
     };
     let rows = bins::settings([a.row_ptr.cuda(), b.row_ptr.cuda(), bins::SMALL, bins::SMALL]);
-    let likely = match mask {
-        Some((_, false)) => vec![],
-        _ => columns::likely(&a, &b, sorted_mask.as_deref(), Threads::current().count()),
-    };
-    let columns = likely.iter().map(|of| (columns::SOURCE, Front::new("", of)));
-    cuda.ahead(&[(bins::SOURCE, Front::new("", &rows)), scan::PROGRAM], columns);
+    let columns = columns::likely(&a, &b, sorted_mask.as_deref());
+    let [rows, columns] = [(bins::SOURCE, Front::new("", &rows)), (columns::SOURCE, Front::new("", &columns))];
+    match mask {
+        Some((_, false)) => cuda.ahead(&[rows, scan::PROGRAM]),
+        _ => cuda.ahead(&[rows, scan::PROGRAM, columns]),
+    }
     let (work, fresh) = bins::work(cuda, &a, &b)?;
     let mean = work.flops as f64 / a.nnz.max(1) as f64;
     let mut map = None;

@@ -183,7 +183,7 @@ fn ahead(cuda: &Cuda, plan: &Plan, ring: &Printed, settings: &[Setting; 5], bins
     ];
     let wanted: Vec<_> =
         ways.iter().filter(|(_, wanted)| *wanted).map(|&(way, _)| (way, Front::new(&ring.text, settings))).collect();
-    cuda.ahead(&wanted, std::iter::empty());
+    cuda.ahead(&wanted);
 }
 
 pub(super) fn programs() -> Vec<Unit> {
