@@ -119,9 +119,7 @@ pub(crate) fn line<'py>(array: &Bound<'py, PyAny>, what: &str) -> PyResult<Bound
     if line.is_c_contiguous() && line.is_aligned() {
         return Ok(line);
     }
-    static COMPACT: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
-    let compact = COMPACT.import(array.py(), "numpy", "ascontiguousarray")?.call1((line.call_method0("copy")?,))?;
-    Ok(compact.cast_into::<PyUntypedArray>()?)
+    Ok(line.call_method0("copy")?.cast_into::<PyUntypedArray>()?)
 }
 
 /// An array of NumPy's that lends its memory.

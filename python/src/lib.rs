@@ -36,7 +36,6 @@ fn _sparring(m: &Bound<'_, PyModule>) -> PyResult<()> {
         machines::set_memory_budget,
         machines::set_threads,
         matrix::_matrix_of_bytes,
-        operations::_type_name,
         plans::explain,
         plans::plan,
         operations::aggregate,

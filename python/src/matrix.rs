@@ -174,6 +174,11 @@ impl PyMatrix {
     fn shape(&self, py: Python<'_>) -> (usize, usize) {
         self.held.get(py).shape()
     }
+    /// NumPy leaves its operators on a matrix to ours, and makes no array of objects.
+    #[classattr]
+    fn __array_ufunc__() -> Option<usize> {
+        None
+    }
     /// Number of dimensions.
     #[classattr]
     fn ndim() -> usize {

@@ -30,6 +30,15 @@ impl Asked {
         let precision = if single { Precision::Entries } else { Precision::Double };
         Ok(Self { measure, options: Options { normalize, precision, exclude_self, ..Options::default() } })
     }
+    /// Rows of both matrices, with values of one type.
+    fn of(self, x: &Bound<'_, PyAny>, y: Option<&Bound<'_, PyAny>>) -> PyResult<Comparison> {
+        let (x, y) = (rows(x)?, y.map(rows).transpose()?);
+        let (x, y) = match y {
+            Some(y) if y.ty() != x.ty() => (x.cast(Type::F64).raise()?, Some(y.cast(Type::F64).raise()?)),
+            y => (x, y),
+        };
+        Ok(Comparison { measure: self.measure, x, y, options: self.options })
+    }
 }
 
 /// A matrix whose rows are compared: of float32 as it is, else of float64.
@@ -41,14 +50,6 @@ fn rows(a: &Bound<'_, PyAny>) -> PyResult<Matrix> {
             Err(PyTypeError::new_err(format!("no distances between rows of {}", name_of(ty))))
         }
         _ => a.cast(Type::F64).raise(),
-    }
-}
-
-/// Both with values of one type.
-fn of_one_type(x: Matrix, y: Option<Matrix>) -> PyResult<(Matrix, Option<Matrix>)> {
-    match y {
-        Some(y) if y.ty() != x.ty() => Ok((x.cast(Type::F64).raise()?, Some(y.cast(Type::F64).raise()?))),
-        y => Ok((x, y)),
     }
 }
 
@@ -86,9 +87,8 @@ pub(crate) fn nearest<'py>(
     device: Option<&str>,
 ) -> PyResult<Found<'py>> {
     let (py, on, asked) = (x.py(), machine(device)?, Asked::new(metric, p, normalize, single, exclude_self)?);
-    let (x, y) = of_one_type(rows(x)?, y.map(rows).transpose()?)?;
-    let n = x.shape().0;
-    let question = Comparison { measure: asked.measure, x, y, options: asked.options };
+    let question = asked.of(x, y)?;
+    let n = question.shape().0;
     let near = py.detach(|| on.neighbours(&question, k)).raise()?;
     found(py, &near, n)
 }
@@ -109,8 +109,7 @@ pub(crate) fn within(
     device: Option<&str>,
 ) -> PyResult<PyMatrix> {
     let (py, on, asked) = (x.py(), machine(device)?, Asked::new(metric, p, normalize, single, exclude_self)?);
-    let (x, y) = of_one_type(rows(x)?, y.map(rows).transpose()?)?;
-    let question = Comparison { measure: asked.measure, x, y, options: asked.options };
+    let question = asked.of(x, y)?;
     Ok(PyMatrix::new(py.detach(|| on.within(&question, radius)?.download()).raise()?))
 }
 
@@ -127,9 +126,8 @@ pub(crate) fn distances<'py>(
     device: Option<&str>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let (py, on, asked) = (x.py(), machine(device)?, Asked::new(metric, p, normalize, single, false)?);
-    let (x, y) = of_one_type(rows(x)?, y.map(rows).transpose()?)?;
-    let ty = x.ty();
-    let question = Comparison { measure: asked.measure, x, y, options: asked.options };
+    let question = asked.of(x, y)?;
+    let ty = question.x.ty();
     let (n, m) = question.shape();
     let Some(places) = n.checked_mul(m) else { return Err(PyValueError::new_err(format!("{n}×{m} distances"))) };
     let all = match ty {

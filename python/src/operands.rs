@@ -5,12 +5,11 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use sparring::runtime::{Matrix, Scalar, Vector};
+use sparring::runtime::{Matrix, Vector};
 
 use crate::arrays;
 use crate::errors::Raise;
 use crate::matrix::PyMatrix;
-use crate::scalars::number;
 use crate::vector::PyVector;
 
 /// How a result is handed out.
@@ -132,9 +131,4 @@ pub(crate) fn dense<'py>(py: Python<'py>, x: &Vector, fill: Option<&Bound<'py, P
     }
     let places = arrays::array(py, sparring::algebra::Array::of(places))?;
     DENSE.import(py, "sparring._foreign", "dense")?.call1((len, places, arrays::array(py, values)?, fill))
-}
-
-/// A scalar as a number of Python.
-pub(crate) fn give_scalar<'py>(py: Python<'py>, x: &Scalar) -> PyResult<Bound<'py, PyAny>> {
-    number(py, x)
 }

@@ -2,19 +2,18 @@
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::PyString;
 use sparring::algebra::Type;
 use sparring::runtime::{
     Aggregate, BinaryOp, Machine, Monoid, Object, Op, Operands, Pairing, Scalar, Semiring, UnaryOp,
 };
 use sparring::spgemm::Options;
 
-use crate::arrays::{asked_type, promoted};
+use crate::arrays::promoted;
 use crate::errors::Raise;
 use crate::machines::machine;
 use crate::matrix::PyMatrix;
-use crate::operands::{self, Kind, Operand, either, give, give_scalar, give_vector, is_vector};
-use crate::scalars::{scalar, type_of_number};
+use crate::operands::{self, Kind, Operand, either, give, give_vector, is_vector};
+use crate::scalars::{number, scalar, type_of_number};
 use crate::vector::PyVector;
 
 /// Places where a result is written: those of a matrix or vector, by its values or by its structure, or all others.
@@ -132,7 +131,7 @@ impl<'py> Written<'py> {
             None => match py.detach(|| call.eval_object()).raise()? {
                 Object::Matrix(c) => give(py, c, kind),
                 Object::Vector(y) => give_vector(py, y, kind),
-                Object::Scalar(s) => give_scalar(py, &s),
+                Object::Scalar(s) => number(py, &s),
             },
             Some(Target::Matrix(c)) => {
                 let mut held = c.get().held.lock(py);
@@ -230,7 +229,7 @@ fn product<'py>(
             let (add, mul) = text.ok_or_else(|| PyValueError::new_err(format!("semiring: {semiring:?}")))?;
             let (mul, add) = (BinaryOp::new(mul, ty).raise()?, Monoid::new(add, ty).raise()?);
             let found = py.detach(|| on.reduce(&add, &on.ewise_mult(&mul, x, y)?)).raise()?;
-            return give_scalar(py, &found);
+            return number(py, &found);
         }
     };
     written.run(py, &on, op, operands, &kind)
@@ -604,10 +603,4 @@ pub(crate) fn unary<'py>(a: &Bound<'py, PyAny>, op: &str) -> PyResult<Bound<'py,
     let (op, written) = (UnaryOp::new(op, of.ty()).raise()?, Written::plain());
     let on = written.machine(&[&of])?;
     written.run(a.py(), &on, Op::Apply(&op), one(&of), &kind)
-}
-
-/// The dtype that a name or an object stands for, as the library's name: for messages and tests.
-#[pyfunction]
-pub(crate) fn _type_name(py: Python<'_>, dtype: &Bound<'_, PyAny>) -> PyResult<Py<PyString>> {
-    Ok(PyString::new(py, &asked_type(py, dtype)?.to_string()).unbind())
 }

@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use pyo3::exceptions::{PyIndexError, PyTypeError, PyValueError};
+use pyo3::exceptions::{PyIndexError, PyValueError};
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::PyList;
@@ -264,6 +264,11 @@ pub(crate) fn einsum<'py>(
     semiring: &str,
 ) -> PyResult<Bound<'py, PyAny>> {
     let on = machine(None)?;
+    let Some((left, right)) = expression.split_once("->") else {
+        return Err(PyValueError::new_err(format!(
+            "expression: {expression:?} does not say what the result has, behind ->"
+        )));
+    };
     let asarray = py.import("numpy")?.getattr("asarray")?;
     let given = operands.iter().map(|of| asarray.call1((of,))).collect::<PyResult<Vec<_>>>()?;
     let mut ty = None;
@@ -287,9 +292,6 @@ pub(crate) fn einsum<'py>(
     let ring = Semiring::new(semiring, ty).raise()?;
     let found = py.detach(|| on.einsum(&ring, &einsum)).raise()?;
     // Lengths of the letters of the result.
-    let Some((left, right)) = expression.split_once("->") else {
-        return Err(PyTypeError::new_err("expression: it says what the result has, behind ->"));
-    };
     let letters = |text: &str| text.chars().filter(|c| !c.is_whitespace()).collect::<Vec<_>>();
     let known: Vec<(char, usize)> =
         left.split(',').zip(&shapes).flat_map(|(text, shape)| letters(text).into_iter().zip(shape.clone())).collect();

@@ -114,6 +114,11 @@ impl PyVector {
     fn shape(&self, py: Python<'_>) -> (usize,) {
         (self.held.get(py).len(),)
     }
+    /// NumPy leaves its operators on a vector to ours, and makes no array of objects.
+    #[classattr]
+    fn __array_ufunc__() -> Option<usize> {
+        None
+    }
     /// Number of dimensions.
     #[classattr]
     fn ndim() -> usize {

@@ -64,6 +64,10 @@ def test_products_with_vectors():
     np.testing.assert_array_equal(m @ x, a @ x)
     np.testing.assert_array_equal((m @ sp.Vector(x)).to_numpy(), a @ x)
     assert sp.Vector(x) @ sp.Vector(x) == x @ x
+    np.testing.assert_array_equal(np.arange(8.0) @ m, np.arange(8.0) @ a)
+    assert isinstance(np.float64(2) * m, sp.Matrix)
+    with pytest.raises(TypeError):
+        np.arange(8.0) + m
     np.testing.assert_array_equal((m @ m.T).to_scipy().toarray(), (a @ a.T).toarray())
 
 

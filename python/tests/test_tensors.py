@@ -88,7 +88,7 @@ def test_wrong_calls():
         (lambda: sp.mttkrp(x, [np.ones((6, 2)), np.ones((5, 2)), np.ones((3, 2))], 0), ValueError),
         (lambda: sp.cp_als(x, 0), ValueError),
         (lambda: sp.cp_als(x, 2, time_limit=-1), ValueError),
-        (lambda: sp.einsum("ij,jk", np.ones((2, 2)), np.ones((2, 2))), (ValueError, TypeError)),
+        (lambda: sp.einsum("ij,jk", np.ones((2, 2)), np.ones((2, 2))), ValueError),
         (lambda: sp.einsum("ij,jk->ik", np.ones((2, 2)), np.ones((3, 2))), ValueError),
         (lambda: sp.einsum("ij,jk->ik", np.ones((2, 2))), ValueError),
         (lambda: sp.einsum("ij->i", np.array([["a"]])), TypeError),

@@ -133,49 +133,43 @@ class NearestNeighbors(_Neighbors):
         return scipy.sparse.csr_matrix((data, found.indices, found.indptr), shape=found.shape)
 
 
-class KNeighborsTransformer(TransformerMixin, NearestNeighbors):
+class _GraphTransformer(TransformerMixin, NearestNeighbors):
+    """Rows as a graph, of as many columns as there were rows in training."""
+
+    def fit(self, X, y=None):
+        """Indexes the rows."""
+        self._fit(X)
+        self._n_features_out = self.n_samples_fit_
+        return self
+
+    def fit_transform(self, X, y=None):
+        """Indexes the rows and gives their graph."""
+        return self.fit(X).transform(X)
+
+
+class KNeighborsTransformer(_GraphTransformer):
     """Rows as the graph of their nearest neighbors, for estimators that take ``metric="precomputed"``."""
 
     def __init__(self, mode="distance", n_neighbors=5, metric="minkowski", p=2, device=None):
         super().__init__(n_neighbors=n_neighbors, metric=metric, p=p, device=device)
         self.mode = mode
 
-    def fit(self, X, y=None):
-        """Indexes the rows."""
-        self._fit(X)
-        self._n_features_out = self.n_samples_fit_
-        return self
-
     def transform(self, X):
         """The graph, of one neighbor more where it has distances, for each row of the training is its own."""
         add_one = self.mode == "distance"
         return self.kneighbors_graph(X, self.n_neighbors + add_one, self.mode)
 
-    def fit_transform(self, X, y=None):
-        """Indexes the rows and gives their graph."""
-        return self.fit(X).transform(X)
 
-
-class RadiusNeighborsTransformer(TransformerMixin, NearestNeighbors):
+class RadiusNeighborsTransformer(_GraphTransformer):
     """Rows as the graph of the rows within a radius."""
 
     def __init__(self, mode="distance", radius=1.0, metric="minkowski", p=2, device=None):
         super().__init__(radius=radius, metric=metric, p=p, device=device)
         self.mode = mode
 
-    def fit(self, X, y=None):
-        """Indexes the rows."""
-        self._fit(X)
-        self._n_features_out = self.n_samples_fit_
-        return self
-
     def transform(self, X):
         """The graph."""
         return self.radius_neighbors_graph(X, mode=self.mode, sort_results=True)
-
-    def fit_transform(self, X, y=None):
-        """Indexes the rows and gives their graph."""
-        return self.fit(X).transform(X)
 
 
 class _Supervised(_Neighbors):

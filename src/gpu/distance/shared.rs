@@ -21,8 +21,8 @@ use crate::{Error, Result, spgemm};
 const SOURCE: Source = source!("distance_shared.cu");
 
 /// Picoseconds, about, of a pair by tiles; of a column that a pair shares by tiles and by a product; and of a row of X,
-/// on an H200 (co-authors of 326,000 rows and 3.8·10⁷ shared columns 6.9 ms beside 681, email-Enron, 5.2·10⁷, 4.3
-/// beside 5.6, delaunay_n16, 2.5·10⁶, 2.1 beside 10.8).
+/// on an H200 (`benches/results/2026-11-27-h200-neighbours-shared.md`: of email-Enron, where pairs share 0.04 columns
+/// in the mean, both ways take about as long).
 const PAIR: f64 = 3.5;
 const ADDED: f64 = 50.0;
 const MET: f64 = 80.0;
