@@ -1,6 +1,8 @@
 //! The processor as a backend.
 
 use std::ops::ControlFlow;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use crate::Result;
 use crate::par::{Progress, Threads};
@@ -37,6 +39,22 @@ impl Cpu {
     pub fn on_progress(mut self, f: impl Fn(Progress) -> ControlFlow<()> + Send + Sync + 'static) -> Self {
         self.threads = self.threads.on_progress(f);
         self
+    }
+    /// The same processor, whose operations end with [`Error::Cancelled`](crate::Error::Cancelled) soon after `flag` is
+    /// set: when the tasks that run at that moment are done. They share one pool of threads.
+    ///
+    /// ```
+    /// use sparring::prelude::*;
+    /// use std::sync::{Arc, atomic::AtomicBool};
+    /// let a = Csr::<f64>::eye(1000)?;
+    /// let flag = Arc::new(AtomicBool::new(true));
+    /// let stopped = Cpu::new().stopped_by(flag).mxm(PlusTimes::<f64>::new(), &a, &a).eval();
+    /// assert!(matches!(stopped, Err(Error::Cancelled { .. })));
+    /// # Ok::<(), Error>(())
+    /// ```
+    #[must_use]
+    pub fn stopped_by(&self, flag: Arc<AtomicBool>) -> Self {
+        Self { threads: self.threads.stopped_by(flag), budget: self.budget }
     }
     /// Bytes that an operation may take, if [`memory_budget`](Self::memory_budget) said so.
     #[must_use]

@@ -211,6 +211,7 @@ fn sums(cpu: &Cpu, g: &Graph, of: fn(f64) -> f64) -> Result<(Vec<f64>, Vec<f64>)
     let add = |(searches, steps): &mut (Searches, Option<Steps<'_>>),
                (group, (counts, sums)): (usize, (&mut [f64], &mut [f64]))| {
         for batch in group * batches / groups..(group + 1) * batches / groups {
+            cpu.threads().go_on("closeness", batch as u64, batches as u64)?;
             let sources = batch * TOGETHER..((batch + 1) * TOGETHER).min(n);
             if let Some(steps) = steps {
                 for s in sources {

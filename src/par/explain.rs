@@ -10,10 +10,15 @@ thread_local! {
 /// Notes a line, if a caller on this thread listens; nothing is made of it otherwise.
 pub(crate) fn note(line: impl FnOnce() -> String) {
     // A thread that ends has no notes any more.
-    if NOTES.try_with(|notes| notes.borrow().is_some()).unwrap_or(false) {
+    if is_heard() {
         let line = line();
         NOTES.with_borrow_mut(|notes| notes.iter_mut().for_each(|notes| notes.push(line.clone())));
     }
+}
+
+/// Whether a caller on this thread listens.
+pub(super) fn is_heard() -> bool {
+    NOTES.try_with(|notes| notes.borrow().is_some()).unwrap_or(false)
 }
 
 /// What was listened for before, put back when dropped: on unwinding too.

@@ -17,11 +17,12 @@ mod prefetch;
 mod scatter;
 mod storage;
 mod touch;
+mod watched;
 
 use std::mem::MaybeUninit;
 use std::ops::{ControlFlow, Range};
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rayon::slice::ParallelSliceMut;
 
@@ -55,7 +56,7 @@ pub struct Progress {
 }
 
 /// Called now and then during long operations, from any thread; [`ControlFlow::Break`] stops them.
-type Callback = Box<dyn Fn(Progress) -> ControlFlow<()> + Send + Sync>;
+type Callback = Arc<dyn Fn(Progress) -> ControlFlow<()> + Send + Sync>;
 
 /// What a thread does with the tasks that it asks for.
 type Worker<'a> = dyn Fn(&mut dyn FnMut() -> Option<usize>) -> Result<()> + Sync + 'a;
@@ -67,17 +68,18 @@ type Worker<'a> = dyn Fn(&mut dyn FnMut() -> Option<usize>) -> Result<()> + Sync
 pub struct Threads {
     pool: Which,
     progress: Option<Callback>,
+    stop: Option<Arc<AtomicBool>>,
 }
 
 /// Which threads.
-#[derive(Default)]
+#[derive(Clone, Default)]
 enum Which {
     /// Those of the pool that the caller is in.
     #[default]
     Current,
     /// The caller's thread, and no other.
     Caller,
-    Own(Pool),
+    Own(Arc<Pool>),
 }
 
 impl std::fmt::Debug for Threads {
@@ -97,7 +99,7 @@ impl Threads {
     /// one to rayon, too.
     #[must_use]
     pub fn caller() -> Self {
-        Self { pool: Which::Caller, progress: None }
+        Self { pool: Which::Caller, ..Self::default() }
     }
     /// A pool of `n` threads of its own.
     /// # Errors
@@ -107,7 +109,7 @@ impl Threads {
             return Err(Error::Argument { name: "threads", message: format!("{n} is not between 1 and 4096") });
         }
         let pool = Pool::new(n).map_err(|e| Error::Threads { threads: n, message: e.to_string() })?;
-        Ok(Self { pool: Which::Own(pool), progress: None })
+        Ok(Self { pool: Which::Own(pool.into()), ..Self::default() })
     }
     fn place(&self) -> Place<'_> {
         match &self.pool {
@@ -119,7 +121,7 @@ impl Threads {
     /// Reports progress of long operations to `f`, which may stop them.
     #[must_use]
     pub fn on_progress(mut self, f: impl Fn(Progress) -> ControlFlow<()> + Send + Sync + 'static) -> Self {
-        self.progress = Some(Box::new(f));
+        self.progress = Some(Arc::new(f));
         self
     }
     /// Number of threads.
@@ -199,8 +201,18 @@ impl Threads {
         self.report(op, 1, 1)?;
         Ok(made)
     }
+    /// Ends `op` if the flag says so: between the steps of a task that takes long.
+    /// # Errors
+    /// [`Error::Cancelled`].
+    pub(crate) fn go_on(&self, op: &'static str, done: u64, total: u64) -> Result<()> {
+        match &self.stop {
+            Some(flag) if flag.load(Ordering::Relaxed) => Err(Error::Cancelled { op, done, total }),
+            _ => Ok(()),
+        }
+    }
     /// Tells the callback, if there is one, how far `op` has come.
     fn report(&self, op: &'static str, done: u64, total: u64) -> Result<()> {
+        self.go_on(op, done, total)?;
         let Some(callback) = &self.progress else { return Ok(()) };
         match callback(Progress { op, done, total }) {
             ControlFlow::Continue(()) => Ok(()),
@@ -213,10 +225,12 @@ impl Threads {
     fn hand_out(&self, op: Option<&'static str>, tasks: Tasks, worker: &Worker<'_>) -> Result<()> {
         let (count, done) = (tasks.count, AtomicUsize::new(0));
         let failed = std::sync::OnceLock::new();
-        let report = || match op {
-            Some(op) => self.report(op, done.fetch_add(1, Ordering::Relaxed) as u64 + 1, count as u64),
-            None => Ok(()),
+        let report = || {
+            let done = done.fetch_add(1, Ordering::Relaxed) as u64 + 1;
+            op.map_or(Ok(()), |op| self.report(op, done, count as u64))
         };
+        // A flag that is set stops before the first task, too.
+        let stopped = || self.go_on(op.unwrap_or("operation"), done.load(Ordering::Relaxed) as u64, count as u64);
         let run = |w: usize| {
             // A thread begins with the same share in every call: what it read and wrote last may still be in its cache.
             let (mut busy, mut turn) = (false, tasks.turn(rayon::current_thread_index().unwrap_or(w)));
@@ -224,6 +238,9 @@ impl Threads {
                 if std::mem::take(&mut busy)
                     && let Err(e) = report()
                 {
+                    let _ = failed.set(e);
+                }
+                if let Err(e) = stopped() {
                     let _ = failed.set(e);
                 }
                 if failed.get().is_some() {

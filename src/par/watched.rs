@@ -1,0 +1,105 @@
+//! Work in a pool, watched by the thread that asked for it.
+
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::time::Duration;
+
+use super::explain::{explained, is_heard, note};
+use super::{Place, Threads};
+
+/// Whether the work is over, and who waits for it.
+#[derive(Default)]
+struct Ending(Mutex<bool>, Condvar);
+
+impl Ending {
+    /// Waits for the end, at most so long.
+    fn within(&self, time: Duration) -> bool {
+        let over = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let (over, _) = self.1.wait_timeout_while(over, time, |over| !*over).unwrap_or_else(PoisonError::into_inner);
+        *over
+    }
+}
+
+/// Tells the end when it is dropped: on unwinding too.
+struct Tell<'a>(&'a Ending);
+impl Drop for Tell<'_> {
+    fn drop(&mut self) {
+        *self.0.0.lock().unwrap_or_else(PoisonError::into_inner) = true;
+        self.0.1.notify_one();
+    }
+}
+
+impl Threads {
+    /// The same threads, for operations that end with [`Error::Cancelled`](crate::Error::Cancelled) soon after `flag` is
+    /// set.
+    #[must_use]
+    pub fn stopped_by(&self, flag: Arc<AtomicBool>) -> Self {
+        Self { pool: self.pool.clone(), progress: self.progress.clone(), stop: Some(flag) }
+    }
+    /// Runs `f` inside this pool while the caller's thread calls `watch` again and again, `every` so long: to look for a
+    /// signal, say, and set the flag of [`stopped_by`](Self::stopped_by). Where the caller is in a pool already, or
+    /// there is no other thread, `f` runs on the caller's and is not watched.
+    ///
+    /// ```
+    /// use sparring::par::Threads;
+    /// use std::time::Duration;
+    /// let (mut looked, threads) = (0, Threads::new(2)?);
+    /// let found = threads.watched(Duration::from_millis(1), || looked += 1, || {
+    ///     std::thread::sleep(Duration::from_millis(50));
+    ///     7
+    /// });
+    /// assert!(found == 7 && looked > 1);
+    /// # Ok::<(), sparring::Error>(())
+    /// ```
+    pub fn watched<R: Send>(&self, every: Duration, mut watch: impl FnMut(), f: impl FnOnce() -> R + Send) -> R {
+        let (place, heard) = (self.place(), is_heard());
+        // A thread of a pool that waits does no work for it.
+        if rayon::current_thread_index().is_some() || matches!(place, Place::Caller) {
+            return self.install(f);
+        }
+        let (ending, mut made) = (Ending::default(), None);
+        let to = &mut made;
+        let work = || {
+            let _tell = Tell(&ending);
+            // What is noted there is noted here.
+            *to = Some(if heard { explained(f) } else { (f(), String::new()) });
+        };
+        let mut wait = || {
+            while !ending.within(every) {
+                watch();
+            }
+        };
+        match place {
+            Place::Pool(pool) => pool.in_place_scope(|scope| {
+                scope.spawn(|_| work());
+                wait();
+            }),
+            _ => rayon::in_place_scope(|scope| {
+                scope.spawn(|_| work());
+                wait();
+            }),
+        }
+        let Some((made, notes)) = made else { unreachable!("the scope ends after its work, or unwinds") };
+        notes.lines().for_each(|line| note(|| line.into()));
+        made
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn notes_and_panics_come_back() {
+        let threads = Threads::new(2).unwrap();
+        let ((), lines) = explained(|| threads.watched(Duration::from_millis(1), || (), || note(|| "a".into())));
+        assert_eq!(lines, "a");
+        let thrown = std::panic::catch_unwind(|| threads.watched(Duration::from_millis(1), || (), || panic!("x")));
+        assert!(thrown.is_err());
+        assert_eq!(threads.watched(Duration::from_millis(1), || (), || 3), 3);
+        // On the caller's thread, and inside the pool, nothing waits.
+        assert_eq!(Threads::caller().watched(Duration::ZERO, || unreachable!(), || 4), 4);
+        let inside = threads.install(|| Threads::current().watched(Duration::ZERO, || unreachable!(), || 5));
+        assert_eq!(inside, 5);
+    }
+}
