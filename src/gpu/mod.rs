@@ -84,6 +84,7 @@
 
 #![cfg_attr(not(feature = "testing"), allow(unreachable_pub, reason = "`testing` shows it"))]
 
+mod adopt;
 mod aggregate;
 mod apply;
 mod arg;
@@ -152,7 +153,7 @@ pub(crate) use csr::RawCsr;
 pub use csr::{DeviceCsr, Operand};
 pub use cuda::Cuda;
 pub use distance::{DeviceIndex, DeviceVectors};
-pub use driver::Limits;
+pub use driver::{DeviceArray, Limits};
 pub(crate) use graph::{DeviceGraph, Ranking};
 pub use pattern::DevicePattern;
 pub use tensor::{DeviceMttkrp, DeviceTensor, TensorBytes, TensorForm, TensorStats};

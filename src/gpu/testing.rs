@@ -5,9 +5,9 @@ use super::jit::{self, Source, Unit};
 use super::launch::{Arg, Shape, args};
 use super::pattern::Offsets;
 use super::{
-    Cuda, DeviceCsr, DeviceDense, DeviceEinsum, DevicePattern, DeviceVector, Tiling, TriangleCount, aggregate, apply,
-    assemble, assign, contract, cp, distance, ewise, graph, index, kronecker, naive_union, part, reduce, restrict,
-    rows, scan, spgemm, spmm, spmspv, spmspv_block, spmv, spmv_columns, tensor, transpose, triangles, union,
+    Cuda, DeviceCsr, DeviceDense, DeviceEinsum, DevicePattern, DeviceVector, Tiling, TriangleCount, adopt, aggregate,
+    apply, assemble, assign, contract, cp, distance, ewise, graph, index, kronecker, naive_union, part, reduce,
+    restrict, rows, scan, spgemm, spmm, spmspv, spmspv_block, spmv, spmv_columns, tensor, transpose, triangles, union,
     vector_ops,
 };
 use crate::algebra::{
@@ -38,6 +38,7 @@ pub struct Compiled {
 /// Every program of the library with representative types. A file with kernels has a line here.
 fn units() -> Vec<Unit> {
     let all = [
+        adopt::programs(),
         aggregate::programs(),
         apply::programs(),
         assemble::programs(),

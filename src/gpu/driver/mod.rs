@@ -6,6 +6,7 @@
 mod device;
 mod errors;
 mod event;
+mod foreign;
 mod lanes;
 mod letter;
 mod mail;
@@ -18,6 +19,7 @@ pub use device::Limits;
 pub(in crate::gpu) use device::{count, driver_version};
 pub(in crate::gpu) use errors::{failed, foreign};
 pub(crate) use event::Event;
+pub use foreign::DeviceArray;
 pub(in crate::gpu) use lanes::Lanes;
 pub(in crate::gpu) use letter::Letter;
 pub(crate) use module::Module;

@@ -10,11 +10,14 @@ use super::{Call, DistanceEngine, Engine, MaskSpec, Object, Op, Operand, Triangl
 use crate::algebra::{Array, Formula, MonoidFormula, Printable, Slice, SliceMut, Type, print_once};
 use crate::backend::DistanceBackend;
 use crate::distance::{Float, Measure, Options as DistanceOptions};
-use crate::gpu::{DeviceCsr, DeviceIndex, DevicePattern, DevicePlaces, RawBuffer, RawCsr, RawVector, spgemm as device};
+use crate::gpu::{
+    DeviceArray, DeviceCsr, DeviceIndex, DevicePattern, DevicePlaces, RawBuffer, RawCsr, RawVector, spgemm as device,
+};
 use crate::graph::{TriangleMethod, Triangles, triangles, triangles_per_edge, triangles_per_vertex};
 use crate::ops::Pairing;
 use crate::ops::by_formula::AnyVector;
 use crate::par::note;
+use crate::runtime::Machine;
 use crate::runtime::distances::{Comparison, Neighbours, with_float};
 use crate::runtime::index::{EngineIndex, RowIndex};
 use crate::runtime::matrix::{Matrix, Sum};
@@ -119,6 +122,59 @@ impl<X: DeviceObject> Remote for OnDevice<X> {
     fn index_list(&self) -> Result<Option<IndexList>> {
         self.raw.index_list(&self.cuda)
     }
+}
+
+impl Machine {
+    /// The GPU.
+    fn gpu(&self) -> Result<&Cuda> {
+        let message = || format!("arrays on a GPU for {}", self.name());
+        self.typed().ok_or_else(|| Error::Unsupported { what: message(), why: "it has other memory".into() })
+    }
+    /// The matrix of arrays that others have in this GPU's memory: row pointers and columns of i32 or u32, the columns
+    /// increasing within each row, and values. They are copied within the device, when all work on it is done.
+    ///
+    /// Cost: O(nrows + nnz).
+    /// # Errors
+    /// [`Error::Argument`] for arrays that are no such matrix or not in this GPU's memory; [`Error::Length`];
+    /// [`Error::Unsupported`] on the processor; [`Error::DeviceMemory`], [`Error::Device`].
+    pub fn matrix_from_device(
+        &self,
+        shape: (usize, usize),
+        row_ptr: &DeviceArray,
+        col_idx: &DeviceArray,
+        values: &DeviceArray,
+    ) -> Result<Matrix> {
+        let cuda = self.gpu()?;
+        Ok(cuda.keep(cuda.adopt(shape, row_ptr, col_idx, values)?))
+    }
+    /// The vector of such an array, with a value at every place.
+    /// # Errors
+    /// As for [`matrix_from_device`](Self::matrix_from_device).
+    pub fn vector_from_device(&self, values: &DeviceArray) -> Result<Vector> {
+        let cuda = self.gpu()?;
+        Ok(cuda.keep_vector(cuda.adopt_vector(values)?))
+    }
+    /// Row pointers (u32, from 2³² entries on u64), columns (u32) and values of a matrix in this GPU's memory. They are
+    /// there while the matrix or a clone of it is, and are not to be written.
+    /// # Errors
+    /// [`Error::Unsupported`] on the processor; [`Error::Argument`] for a matrix elsewhere; [`Error::Device`].
+    pub fn device_arrays(&self, a: &Matrix) -> Result<[DeviceArray; 3]> {
+        let cuda = self.gpu()?;
+        let Some(raw) = cuda.held::<RawCsr>(a.as_remote()) else { return Err(not_here(a.machine())) };
+        cuda.arrays_of(raw)
+    }
+    /// The values of a vector in this GPU's memory that has one at every place, likewise; `None` for another.
+    /// # Errors
+    /// As for [`device_arrays`](Self::device_arrays).
+    pub fn device_array(&self, x: &Vector) -> Result<Option<DeviceArray>> {
+        let cuda = self.gpu()?;
+        let Some(raw) = cuda.held::<RawVector>(x.as_remote()) else { return Err(not_here(x.machine())) };
+        cuda.array_of(raw)
+    }
+}
+
+fn not_here(machine: String) -> Error {
+    Error::Argument { name: "operand", message: format!("it is on {machine}") }
 }
 
 impl Cuda {

@@ -1,0 +1,121 @@
+//! Matrices and vectors of arrays that others have in a GPU's memory, and back: see `cuda/adopt.cu`.
+
+use std::sync::Arc;
+
+use super::Cuda;
+use super::buffer::{Buffer, RawBuffer};
+use super::csr::{RawCsr, column_bound};
+use super::driver::DeviceArray;
+use super::front::Front;
+use super::index::offsets;
+use super::jit::{Source, Unit, source};
+use super::launch::{Shape, args};
+use super::pattern::{DevicePattern, Offsets};
+use super::vector_form::RawVector;
+use crate::algebra::Type;
+use crate::{Error, Result};
+
+const SOURCE: Source = source!("adopt.cu");
+const CHECKS: Front<'_> = Front { operator: "", settings: &[] };
+
+/// What the checks tell, as in the source.
+const POINTERS: u32 = 1;
+const COLUMNS: u32 = 2;
+const UNSORTED: u32 = 4;
+
+impl Cuda {
+    /// A copy of an array that someone else has on this GPU, all that was asked of the GPU before being done.
+    pub(crate) fn copy_of(&self, array: &DeviceArray, what: &'static str) -> Result<Arc<RawBuffer>> {
+        let buffer = self.alloc_raw(array.ty(), array.len(), what)?;
+        self.device().copy_foreign(buffer.at, array, what)?;
+        Ok(buffer)
+    }
+    /// The vector of such an array, a value at every place.
+    pub(crate) fn adopt_vector(&self, values: &DeviceArray) -> Result<RawVector> {
+        self.device().wait_for_all()?;
+        let values = self.copy_of(values, "values")?;
+        self.synchronize()?;
+        Ok(RawVector::full(values))
+    }
+    /// The matrix of row pointers and columns of i32 or u32, whose columns increase within rows, and of values.
+    ///
+    /// Cost: O(nrows + nnz), a copy within the device.
+    /// # Errors
+    /// [`Error::Argument`] for arrays that are no such matrix, or not on this GPU; [`Error::Length`], [`Error::DeviceMemory`], [`Error::Device`].
+    pub(crate) fn adopt(
+        &self,
+        (nrows, ncols): (usize, usize),
+        row_ptr: &DeviceArray,
+        col_idx: &DeviceArray,
+        values: &DeviceArray,
+    ) -> Result<RawCsr> {
+        column_bound(ncols)?;
+        for (what, array) in [("row pointers", row_ptr), ("columns", col_idx)] {
+            if !matches!(array.ty(), Type::I32 | Type::U32) {
+                let message = format!("they are {}, not i32 or u32", array.ty());
+                return Err(Error::Argument { name: what, message });
+            }
+        }
+        for (what, found, expected) in
+            [("row pointers", row_ptr.len(), nrows.saturating_add(1)), ("values", values.len(), col_idx.len())]
+        {
+            if found != expected {
+                return Err(Error::Length { what, found, expected });
+            }
+        }
+        // Their owners may still write them.
+        self.device().wait_for_all()?;
+        let unsigned = |array: &DeviceArray, what| -> Result<Buffer<u32>> {
+            let buffer = self.alloc::<u32>(array.len(), what)?;
+            self.device().copy_foreign(buffer.at, array, what)?;
+            Ok(buffer)
+        };
+        let row_ptr = Offsets::Small(unsigned(row_ptr, "row pointers")?);
+        let (col_idx, values) = (unsigned(col_idx, "columns")?, self.copy_of(values, "values")?);
+        let nnz = col_idx.len();
+        let found = self.zeroed::<u32>(1, "checks of a matrix")?;
+        let program = self.program_of(SOURCE, CHECKS)?;
+        let told = || Ok(self.get(&found, "checks of a matrix")?.first().copied().unwrap_or_default());
+        let arguments = args![offsets(&row_ptr), nrows as u64, nnz as u64, &found];
+        program.kernel("check_pointers")?.launch(Shape::for_each(nrows + 1, 256)?, arguments)?;
+        if told()? & POINTERS != 0 {
+            let message = format!("they do not ascend from 0 to the {nnz} entries");
+            return Err(Error::Argument { name: "row pointers", message });
+        }
+        let arguments = args![offsets(&row_ptr), nrows as u64, &col_idx, ncols as u64, &found];
+        program.kernel("check_columns")?.launch(Shape::for_each(nrows.saturating_mul(32), 256)?, arguments)?;
+        let told = told()?;
+        if told & COLUMNS != 0 {
+            let message = format!("one is not below {ncols}");
+            return Err(Error::Argument { name: "columns", message });
+        }
+        if told & UNSORTED != 0 {
+            let message = "they do not increase within every row: sort them, and add up repeated entries".into();
+            return Err(Error::Argument { name: "columns", message });
+        }
+        Ok(RawCsr::new(DevicePattern::new((nrows, ncols), true, row_ptr, col_idx), values))
+    }
+    /// Row pointers, columns and values where they are, all work on them being done. Row pointers are u32 below 2³²
+    /// entries, else u64.
+    pub(crate) fn arrays_of(&self, a: &RawCsr) -> Result<[DeviceArray; 3]> {
+        self.synchronize()?;
+        let row_ptr = match &a.pattern.row_ptr {
+            Offsets::Small(p) => DeviceArray::own(p.at, p.len(), Type::U32),
+            Offsets::Large(p) => DeviceArray::own(p.at, p.len(), Type::U64),
+        };
+        let columns = &a.pattern.col_idx;
+        let columns = DeviceArray::own(columns.at, columns.len(), Type::U32);
+        Ok([row_ptr, columns, DeviceArray::own(a.values.at, a.values.len(), a.values.ty())])
+    }
+    /// The values of a vector that has one at every place.
+    pub(crate) fn array_of(&self, x: &RawVector) -> Result<Option<DeviceArray>> {
+        self.synchronize()?;
+        let is_full = x.present().is_none() && x.places().is_none();
+        Ok(is_full.then(|| DeviceArray::own(x.values.at, x.values.len(), x.values.ty())))
+    }
+}
+
+/// Programs that are compiled in tests.
+pub(crate) fn programs() -> Vec<Unit> {
+    vec![Unit { source: SOURCE, prefix: CHECKS.text(), hot: &["check_columns"] }]
+}
