@@ -9,11 +9,12 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PySlice, PyString};
+use pyo3::types::{PyDict, PySlice, PyString};
 use sparring::algebra::{Array, Slice, Type, Value};
+use sparring::gpu::DeviceArray;
 use sparring::num_complex::Complex;
 use sparring::par::{SignedIndex, Storage};
-use sparring::runtime::Matrix;
+use sparring::runtime::{Machine, Matrix, Vector};
 use sparring::{Csr, Pattern};
 use std::sync::Arc;
 
@@ -392,4 +393,107 @@ fn vector<T: Value>(values: Array) -> PyResult<Vec<T>> {
         let copy = values.slice().get::<T>().map(<[T]>::to_vec);
         copy.ok_or_else(|| PyTypeError::new_err(format!("values of {}", values.ty())))
     })
+}
+
+/// An array in a GPU's memory, for whoever reads `__cuda_array_interface__` (CuPy, PyTorch, JAX, Numba). It is there while
+/// this object is, and is not to be written.
+#[pyclass(frozen, module = "sparring._sparring")]
+pub(crate) struct DeviceMemory {
+    array: DeviceArray,
+    ty: &'static str,
+    #[allow(dead_code, reason = "it is held")]
+    owner: Memory,
+}
+
+impl DeviceMemory {
+    /// The arrays of a matrix on a GPU, data, indices and indptr: int32 where they are 32 bits wide.
+    pub(crate) fn of_matrix(on: &Machine, a: &Matrix) -> PyResult<[Self; 3]> {
+        let [row_ptr, columns, values] = on.device_arrays(a).raise()?;
+        Ok([Self::new(values, a.clone()), Self::new(columns, a.clone()), Self::new(row_ptr, a.clone())])
+    }
+    /// The values of a vector on a GPU that has one at every place.
+    pub(crate) fn of_vector(on: &Machine, x: &Vector) -> PyResult<Option<Self>> {
+        Ok(on.device_array(x).raise()?.map(|array| Self::new(array, x.clone())))
+    }
+    fn new(array: DeviceArray, owner: impl std::any::Any + Send + Sync) -> Self {
+        // Below 2³¹ and 2⁶³ signed numbers have the bits of unsigned ones.
+        Self { array, ty: name_of(array.ty()), owner: Memory(Box::new(owner)) }
+    }
+}
+
+#[pymethods]
+impl DeviceMemory {
+    /// Version 3 of the interface. All work on the array is done: no stream is to be waited for.
+    #[getter(__cuda_array_interface__)]
+    fn interface<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let of = PyDict::new(py);
+        of.set_item("shape", (self.array.len(),))?;
+        of.set_item("typestr", PyArrayDescr::new(py, self.ty)?.getattr("str")?)?;
+        of.set_item("data", (if self.array.is_empty() { 0 } else { self.array.address() }, false))?;
+        of.set_item("version", 3)?;
+        Ok(of)
+    }
+    fn __len__(&self) -> usize {
+        self.array.len()
+    }
+    fn __repr__(&self) -> String {
+        format!("<{} values of {} in a GPU's memory>", self.array.len(), self.ty)
+    }
+}
+
+/// Whether the object has an array in a GPU's memory.
+pub(crate) fn is_on_device(x: &Bound<'_, PyAny>) -> PyResult<bool> {
+    Ok(x.cast::<PyUntypedArray>().is_err() && x.hasattr(intern!(x.py(), "__cuda_array_interface__"))?)
+}
+
+/// The array of one dimension that an object has in a GPU's memory. It is valid while the object is.
+fn device_array(x: &Bound<'_, PyAny>, what: &str) -> PyResult<DeviceArray> {
+    let py = x.py();
+    let refused = |why: String| PyValueError::new_err(format!("{what}: {why}"));
+    let of = x.getattr(intern!(py, "__cuda_array_interface__"))?.cast_into::<PyDict>()?;
+    let item = |name: &str| of.get_item(name)?.ok_or_else(|| refused(format!("its interface has no {name:?}")));
+    let shape: Vec<usize> = item("shape")?.extract()?;
+    let &[len] = &shape[..] else { return Err(refused(format!("an array of {} dimensions, not of one", shape.len()))) };
+    let ty = type_of(&PyArrayDescr::new(py, item("typestr")?)?, what)?;
+    let strides = of.get_item("strides")?.filter(|strides| !strides.is_none());
+    if let Some(strides) = strides
+        && strides.extract::<(isize,)>()? != (isize::try_from(ty.size())?,)
+        && len > 1
+    {
+        return Err(refused("it is not contiguous".into()));
+    }
+    let (at, _): (u64, bool) = item("data")?.extract()?;
+    if at == 0 && len > 0 {
+        return Err(refused("it is at no address".into()));
+    }
+    // SAFETY: what the interface promises: so many values of the type are there while the object is, which the caller
+    // holds; that nobody writes them during the call is the contract of the package. Bools of CuPy's are 0 or 1. The
+    // driver is asked whether the memory is there before it is read.
+    Ok(unsafe { DeviceArray::new(at, len, ty) })
+}
+
+/// The matrix of arrays in a GPU's memory, copied within it.
+pub(crate) fn matrix_on_device(
+    on: &Machine,
+    shape: (usize, usize),
+    [indptr, indices, data]: [&Bound<'_, PyAny>; 3],
+) -> PyResult<Matrix> {
+    let narrow = |of: &Bound<'_, PyAny>, what: &str| -> PyResult<(DeviceArray, Option<Py<PyAny>>)> {
+        let array = device_array(of, what)?;
+        if array.ty() != Type::I64 {
+            return Ok((array, None));
+        }
+        let narrow = of.call_method1("astype", ("int32",))?;
+        Ok((device_array(&narrow, what)?, Some(narrow.unbind())))
+    };
+    // What was made is held until it is copied.
+    let ((row_ptr, _rows), (col_idx, _columns)) = (narrow(indptr, "indptr")?, narrow(indices, "indices")?);
+    let values = device_array(data, "data")?;
+    data.py().detach(|| on.matrix_from_device(shape, &row_ptr, &col_idx, &values)).raise()
+}
+
+/// The vector of an array in a GPU's memory, copied within it.
+pub(crate) fn vector_on_device(on: &Machine, x: &Bound<'_, PyAny>) -> PyResult<Vector> {
+    let values = device_array(x, "x")?;
+    x.py().detach(|| on.vector_from_device(&values)).raise()
 }

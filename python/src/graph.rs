@@ -52,7 +52,7 @@ impl PyGraph {
         let (a, _) = operands::matrix(a)?;
         let kind = directed.map(|directed| if directed { GraphKind::Directed } else { GraphKind::Undirected });
         let cpu = cpu(&on)?;
-        Ok(Self(py.detach(|| a.graph(cpu, kind, weighted)).raise()?))
+        Ok(Self(on.compute(py, a.nnz(), || a.graph(cpu, kind, weighted))?))
     }
     /// Number of vertices.
     #[getter]
@@ -139,8 +139,9 @@ macro_rules! of_vertices {
             $($argument: $t,)*
             device: Option<&str>,
         ) -> PyResult<Bound<'py, PyAny>> {
-            let ($on, $g) = (&machine(device)?, &g.get().0);
-            let found = py.detach(|| $body).raise()?;
+            let (on, $g) = (machine(device)?, &g.get().0);
+            let $on: &Machine = &on;
+            let found = on.compute(py, $g.edges(), || $body)?;
             $give(py, found)
         }
     )*};
@@ -195,7 +196,7 @@ pub(crate) fn bfs_tree<'py>(
     device: Option<&str>,
 ) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyAny>)> {
     let (on, g) = (machine(device)?, &g.get().0);
-    let found = py.detach(|| graph::bfs_tree(&on, g, source)).raise()?;
+    let found = on.compute(py, g.edges(), || graph::bfs_tree(&*on, g, source))?;
     Ok((signed(py, found.levels)?, signed(py, found.parents)?))
 }
 
@@ -208,7 +209,7 @@ pub(crate) fn multi_source_bfs<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     let (on, g) = (machine(None)?, &g.get().0);
     let sources = vertices(sources, g)?;
-    let found = py.detach(|| on_cpu(&on, |cpu| graph::multi_source_bfs(cpu, g, &sources))).raise()?;
+    let found = on.compute(py, g.edges(), || on_cpu(&on, |cpu| graph::multi_source_bfs(cpu, g, &sources)))?;
     signed(py, found)?.call_method1("reshape", (sources.len(), g.vertices()))
 }
 
@@ -225,9 +226,9 @@ pub(crate) fn sssp_tree<'py>(
     let (on, g) = (machine(device)?, &g.get().0);
     let work = || match negative {
         true => on_cpu(&on, |cpu| graph::bellman_ford(cpu, g, source)),
-        false => graph::sssp_tree(&on, g, source),
+        false => graph::sssp_tree(&*on, g, source),
     };
-    let found = py.detach(work).raise()?;
+    let found = on.compute(py, g.edges(), work)?;
     Ok((doubles(py, found.distances), signed(py, found.parents)?))
 }
 
@@ -235,7 +236,7 @@ pub(crate) fn sssp_tree<'py>(
 #[pyfunction]
 pub(crate) fn all_pairs_shortest_paths<'py>(py: Python<'py>, g: &Bound<'py, PyGraph>) -> PyResult<Bound<'py, PyAny>> {
     let (on, g) = (machine(None)?, &g.get().0);
-    let found = py.detach(|| on_cpu(&on, |cpu| graph::all_pairs_shortest_paths(cpu, g))).raise()?;
+    let found = on.compute(py, g.edges(), || on_cpu(&on, |cpu| graph::all_pairs_shortest_paths(cpu, g)))?;
     doubles(py, found).call_method1("reshape", (g.vertices(), g.vertices()))
 }
 
@@ -262,7 +263,7 @@ pub(crate) fn pagerank<'py>(
         }
     };
     let options = PageRankOptions { damping, tolerance, max_iterations, personalization, drop_dangling };
-    let found = py.detach(|| graph::pagerank(&on, g, &options)).raise()?;
+    let found = on.compute(py, g.edges(), || graph::pagerank(&*on, g, &options))?;
     Ok((doubles(py, found.ranks), found.iterations))
 }
 
@@ -275,7 +276,8 @@ pub(crate) fn hits<'py>(
     max_iterations: u32,
 ) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyAny>)> {
     let (on, g) = (machine(None)?, &g.get().0);
-    let found = py.detach(|| on_cpu(&on, |cpu| graph::hits(cpu, g, steps(tolerance, max_iterations)))).raise()?;
+    let found =
+        on.compute(py, g.edges(), || on_cpu(&on, |cpu| graph::hits(cpu, g, steps(tolerance, max_iterations))))?;
     Ok((doubles(py, found.hubs), doubles(py, found.authorities)))
 }
 
@@ -292,10 +294,10 @@ pub(crate) fn communities<'py>(
     let (on, g) = (machine(None)?, &g.get().0);
     let cpu = cpu(&on)?;
     let found = match method {
-        "leiden" => py.detach(|| graph::leiden(cpu, g, resolution, iterations, seed)),
-        _ => py.detach(|| graph::louvain(cpu, g, resolution, seed)),
+        "leiden" => on.compute(py, g.edges(), || graph::leiden(cpu, g, resolution, iterations, seed)),
+        _ => on.compute(py, g.edges(), || graph::louvain(cpu, g, resolution, seed)),
     };
-    let found = found.raise()?;
+    let found = found?;
     Ok((signed(py, found.labels)?, found.modularity))
 }
 
@@ -310,7 +312,7 @@ pub(crate) fn modularity(
     let (on, g) = (machine(None)?, &g.get().0);
     let wide = py.import("numpy")?.getattr("asarray")?.call1((labels, "uint32"))?;
     let labels = copied(&wide, "labels")?.into_vec::<u32>().unwrap_or_default();
-    py.detach(|| on_cpu(&on, |cpu| graph::modularity(cpu, g, &labels, resolution))).raise()
+    on.compute(py, g.edges(), || on_cpu(&on, |cpu| graph::modularity(cpu, g, &labels, resolution)))
 }
 
 /// Labels, iterations, and whether they are stable.
@@ -326,9 +328,9 @@ pub(crate) fn label_propagation<'py>(
     let (on, g) = (machine(device)?, &g.get().0);
     let work = || match asynchronous {
         true => on_cpu(&on, |cpu| graph::asynchronous_label_propagation(cpu, g, iterations)),
-        false => graph::label_propagation(&on, g, iterations),
+        false => graph::label_propagation(&*on, g, iterations),
     };
-    let found = py.detach(work).raise()?;
+    let found = on.compute(py, g.edges(), work)?;
     Ok((signed(py, found.labels)?, found.iterations, found.stable))
 }
 
@@ -346,7 +348,7 @@ pub(crate) fn minimum_spanning_forest<'py>(
     g: &Bound<'py, PyGraph>,
 ) -> PyResult<(Bound<'py, PyAny>, f64)> {
     let (on, g) = (machine(None)?, &g.get().0);
-    let found = py.detach(|| on_cpu(&on, |cpu| graph::minimum_spanning_forest(cpu, g))).raise()?;
+    let found = on.compute(py, g.edges(), || on_cpu(&on, |cpu| graph::minimum_spanning_forest(cpu, g)))?;
     Ok((pairs(py, found.edges)?, found.weight))
 }
 
@@ -354,7 +356,7 @@ pub(crate) fn minimum_spanning_forest<'py>(
 #[pyfunction]
 pub(crate) fn k_truss<'py>(py: Python<'py>, g: &Bound<'py, PyGraph>, k: u32) -> PyResult<Bound<'py, PyAny>> {
     let (on, g) = (machine(None)?, &g.get().0);
-    pairs(py, py.detach(|| on_cpu(&on, |cpu| graph::k_truss(cpu, g, k))).raise()?)
+    pairs(py, on.compute(py, g.edges(), || on_cpu(&on, |cpu| graph::k_truss(cpu, g, k)))?)
 }
 
 /// Edges, and the truss number of each.
@@ -364,7 +366,7 @@ pub(crate) fn truss_numbers<'py>(
     g: &Bound<'py, PyGraph>,
 ) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyAny>)> {
     let (on, g) = (machine(None)?, &g.get().0);
-    let found = py.detach(|| on_cpu(&on, |cpu| graph::truss_numbers(cpu, g))).raise()?;
+    let found = on.compute(py, g.edges(), || on_cpu(&on, |cpu| graph::truss_numbers(cpu, g)))?;
     Ok((pairs(py, found.edges)?, signed(py, found.numbers)?))
 }
 
@@ -372,7 +374,7 @@ pub(crate) fn truss_numbers<'py>(
 #[pyfunction]
 pub(crate) fn greedy_coloring<'py>(py: Python<'py>, g: &Bound<'py, PyGraph>) -> PyResult<(Bound<'py, PyAny>, u32)> {
     let (on, g) = (machine(None)?, &g.get().0);
-    let found = py.detach(|| on_cpu(&on, |cpu| graph::greedy_coloring(cpu, g))).raise()?;
+    let found = on.compute(py, g.edges(), || on_cpu(&on, |cpu| graph::greedy_coloring(cpu, g)))?;
     Ok((signed(py, found.colors)?, found.count))
 }
 
@@ -381,7 +383,7 @@ pub(crate) fn greedy_coloring<'py>(py: Python<'py>, g: &Bound<'py, PyGraph>) -> 
 pub(crate) fn clustering(py: Python<'_>, g: &Bound<'_, PyGraph>) -> PyResult<(f64, f64)> {
     let (on, g) = (machine(None)?, &g.get().0);
     let work = |cpu: &Cpu| Ok((graph::average_clustering(cpu, g)?, graph::transitivity(cpu, g)?));
-    py.detach(|| on_cpu(&on, work)).raise()
+    on.compute(py, g.edges(), || on_cpu(&on, work))
 }
 
 /// Triangles of the graph under a square matrix.
@@ -390,7 +392,7 @@ pub(crate) fn clustering(py: Python<'_>, g: &Bound<'_, PyGraph>) -> PyResult<(f6
 pub(crate) fn triangles(a: &Bound<'_, PyAny>, device: Option<&str>) -> PyResult<u64> {
     let (py, on) = (a.py(), machine(device)?);
     let (a, _) = operands::matrix(a)?;
-    Ok(py.detach(|| on.triangles(&a, TriangleMethod::Auto)).raise()?.count)
+    Ok(on.compute(py, a.nnz(), || on.triangles(&a, TriangleMethod::Auto))?.count)
 }
 
 /// In how many triangles each vertex is.
@@ -399,7 +401,7 @@ pub(crate) fn triangles(a: &Bound<'_, PyAny>, device: Option<&str>) -> PyResult<
 pub(crate) fn triangles_per_vertex<'py>(a: &Bound<'py, PyAny>, device: Option<&str>) -> PyResult<Bound<'py, PyAny>> {
     let (py, on) = (a.py(), machine(device)?);
     let (a, _) = operands::matrix(a)?;
-    array(py, Array::of(py.detach(|| on.triangles_per_vertex(&a)).raise()?))
+    array(py, Array::of(on.compute(py, a.nnz(), || on.triangles_per_vertex(&a))?))
 }
 
 /// A maximum matching of rows with columns: the column of each row, and the row of each column, -1 without.
@@ -409,7 +411,7 @@ pub(crate) fn bipartite_matching<'py>(a: &Bound<'py, PyAny>) -> PyResult<(Bound<
     let (a, _) = operands::matrix(a)?;
     let a = py.detach(|| a.download()).raise()?;
     let pattern = a.pattern().cloned().ok_or_else(|| PyValueError::new_err("the matrix is elsewhere"))?;
-    let found = py.detach(|| on_cpu(&on, |cpu| graph::bipartite_matching(cpu, &pattern))).raise()?;
+    let found = on.compute(py, a.nnz(), || on_cpu(&on, |cpu| graph::bipartite_matching(cpu, &pattern)))?;
     Ok((signed(py, found.rows)?, signed(py, found.cols)?))
 }
 

@@ -1,7 +1,10 @@
 //! The extension module of the Python package `sparring`.
 
 mod arrays;
+mod compare;
+mod dense;
 mod errors;
+mod files;
 mod graph;
 mod held;
 mod machines;
@@ -9,6 +12,8 @@ mod matrix;
 mod neighbors;
 mod operands;
 mod operations;
+mod operators;
+mod parts;
 mod plans;
 mod scalars;
 mod tensors;
@@ -36,6 +41,14 @@ fn _sparring(m: &Bound<'_, PyModule>) -> PyResult<()> {
         machines::set_memory_budget,
         machines::set_threads,
         matrix::_matrix_of_bytes,
+        parts::assign,
+        parts::block,
+        parts::diag,
+        parts::ewise_union,
+        parts::extract,
+        parts::resize,
+        parts::scatter,
+        parts::split,
         plans::explain,
         plans::plan,
         operations::aggregate,
@@ -50,11 +63,13 @@ fn _sparring(m: &Bound<'_, PyModule>) -> PyResult<()> {
         operations::select,
         operations::transpose,
         operations::vxm,
+        operators::_check_operator,
         tensors::_cp_als,
         tensors::einsum,
         tensors::mttkrp,
         vector::_vector_of_bytes,
     ];
+    m.add_submodule(&files::module(m.py())?)?;
     m.add_submodule(&graph::module(m.py())?)?;
     m.add_submodule(&neighbors::module(m.py())?)?;
     Ok(())

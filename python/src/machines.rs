@@ -1,10 +1,14 @@
 //! Machines by name, threads, and how a computation is run: without the interpreter, to be stopped by Ctrl-C.
 
 use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
+use std::ops::Deref;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use sparring::Cpu;
 use sparring::runtime::Machine;
 
 use crate::errors::Raise;
@@ -19,26 +23,86 @@ struct Settings {
 
 static SETTINGS: Mutex<Settings> = Mutex::new(Settings { threads: 0, memory_budget: None, machines: None });
 
-/// The machine of that name, the processor without one.
-pub(crate) fn machine(device: Option<&str>) -> PyResult<Machine> {
-    let name = device.unwrap_or("cpu");
-    let mut settings = SETTINGS.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some(known) = settings.machines.as_ref().and_then(|all| all.get(name)) {
-        return Ok(known.clone());
+/// A machine for one call, which Ctrl-C stops.
+#[derive(Debug)]
+pub(crate) struct On {
+    machine: Machine,
+    stop: Arc<AtomicBool>,
+}
+
+impl Deref for On {
+    type Target = Machine;
+    fn deref(&self) -> &Machine {
+        &self.machine
     }
-    let budget = settings.memory_budget;
-    let made = match name.split_once(':') {
-        None if name == "cpu" => Machine::cpu(settings.threads, budget),
-        None if name == "cuda" => Machine::cuda(0, budget),
-        Some(("cuda", number)) => match number.parse() {
-            Ok(number) => Machine::cuda(number, budget),
-            Err(_) => return Err(unknown(name)),
-        },
-        _ => return Err(unknown(name)),
+}
+
+/// Entries that are worked on so quickly that nobody would stop it.
+const FEW: usize = 4096;
+/// How long a signal waits.
+const LOOK: Duration = Duration::from_millis(20);
+
+impl On {
+    /// What `f` computes, without the interpreter. Python's handlers of signals run while it does, unless it works on few
+    /// `entries`; an exception of theirs stops it. An operation on a GPU is not stopped: the exception follows it.
+    pub(crate) fn compute<T: Send>(
+        &self,
+        py: Python<'_>,
+        entries: usize,
+        f: impl FnOnce() -> sparring::Result<T> + Send,
+    ) -> PyResult<T> {
+        let threads = match self.threads() {
+            Some(threads) if entries > FEW => threads,
+            _ => return py.detach(f).raise(),
+        };
+        let mut thrown = None;
+        let look = || {
+            if let Err(e) = Python::attach(|py| py.check_signals()) {
+                thrown.get_or_insert(e);
+                self.stop.store(true, Ordering::Relaxed);
+            }
+        };
+        let found = py.detach(|| threads.watched(LOOK, look, f));
+        thrown.map_or_else(|| found.raise(), Err)
+    }
+}
+
+/// The machine of that name, the processor without one, for one call.
+pub(crate) fn machine(device: Option<&str>) -> PyResult<On> {
+    let (machine, stop) = (shared(device)?, Arc::default());
+    let watched = machine.typed::<Cpu>().map(|cpu| cpu.stopped_by(Arc::clone(&stop)).into());
+    Ok(On { machine: watched.unwrap_or(machine), stop })
+}
+
+/// The machine of that name.
+fn shared(device: Option<&str>) -> PyResult<Machine> {
+    let name = match device {
+        None => "cpu",
+        Some("cuda") => "cuda:0",
+        Some(name) => name,
     };
-    let made = made.raise()?;
-    settings.machines.get_or_insert_default().insert(name.into(), made.clone());
-    Ok(made)
+    let settings = || SETTINGS.lock().unwrap_or_else(PoisonError::into_inner);
+    let (threads, budget) = {
+        let settings = settings();
+        if let Some(known) = settings.machines.as_ref().and_then(|all| all.get(name)) {
+            return Ok(known.clone());
+        }
+        (settings.threads, settings.memory_budget)
+    };
+    // Without the lock: Python may switch to a thread that waits for it.
+    let gpu = |number| {
+        if Machine::gpus() > 0 {
+            Python::attach(|py| py.import("sparring._foreign")?.call_method0("find_cuda").map(drop))?;
+        }
+        Machine::cuda(number, budget).raise()
+    };
+    let made = match name.split_once(':') {
+        None if name == "cpu" => Machine::cpu(threads, budget).raise(),
+        Some(("cuda", number)) => gpu(number.parse().map_err(|_| unknown(name))?),
+        _ => Err(unknown(name)),
+    }?;
+    // Two threads that made one agree on the first.
+    Ok(settings().machines.get_or_insert_default().entry(name.into()).or_insert(made).clone())
 }
 
 fn unknown(name: &str) -> PyErr {

@@ -2,12 +2,15 @@
 
 use pyo3::exceptions::{PyIndexError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
+use pyo3::pyclass::CompareOp;
 use pyo3::types::{PyBytes, PySlice, PyTuple};
+use sparring::Csr;
 use sparring::algebra::Type;
-use sparring::runtime::{Matrix, Op};
+use sparring::runtime::{BinaryOp, Matrix, Op, UnaryOp};
 use sparring::sparse::IndexList;
 
-use crate::arrays::{self, array, asked_type, indices_of, name_of, values_of};
+use crate::arrays::{self, DeviceMemory, array, asked_type, indices_of, name_of, values_of};
+use crate::compare::compare;
 use crate::errors::Raise;
 use crate::held::Held;
 use crate::machines::machine;
@@ -48,7 +51,7 @@ impl PyMatrix {
 }
 
 /// Indices of a dimension: a slice, or numbers of an array.
-fn index_list(of: &Bound<'_, PyAny>, dimension: usize) -> PyResult<IndexList> {
+pub(crate) fn index_list(of: &Bound<'_, PyAny>, dimension: usize) -> PyResult<IndexList> {
     if let Ok(slice) = of.cast::<PySlice>() {
         let found = slice.indices(isize::try_from(dimension)?)?;
         if (found.start, found.step, found.slicelength) == (0, 1, dimension) {
@@ -135,14 +138,16 @@ impl PyMatrix {
         }
         Ok(Self::new(made))
     }
-    /// A matrix of entries at these rows and columns, in any order; those of one place are added up (bool: or).
+    /// A matrix of entries at these rows and columns, arrays or columns of data frames, in any order; those of one place
+    /// are added up (bool: or), or joined by the operator ``dup`` in the order given.
     #[staticmethod]
-    #[pyo3(signature = (rows, columns, values, shape))]
+    #[pyo3(signature = (rows, columns, values, shape, dup=None))]
     fn from_coo(
         rows: &Bound<'_, PyAny>,
         columns: &Bound<'_, PyAny>,
         values: &Bound<'_, PyAny>,
         shape: (usize, usize),
+        dup: Option<&str>,
     ) -> PyResult<Self> {
         let py = values.py();
         let asarray = py.import("numpy")?.getattr("asarray")?;
@@ -159,7 +164,19 @@ impl PyMatrix {
         let values = arrays::copied(values, "values")?;
         let on = machine(None)?;
         let Some(threads) = on.threads() else { return Err(PyValueError::new_err("no threads")) };
-        let made = py.detach(|| Matrix::from_coo(threads, shape.0, shape.1, rows, columns, values));
+        let dup = dup.map(|name| BinaryOp::new(name, values.ty())).transpose().raise()?;
+        let made = py.detach(|| match &dup {
+            None => Matrix::from_coo(threads, shape.0, shape.1, rows, columns, values),
+            dup => Matrix::build(threads, shape, (rows, columns, values), dup.as_ref()),
+        });
+        Ok(Self::new(made.raise()?))
+    }
+    /// The matrix with 1 on its diagonal.
+    #[staticmethod]
+    #[pyo3(signature = (n, dtype=None))]
+    fn eye(py: Python<'_>, n: usize, dtype: Option<&Bound<'_, PyAny>>) -> PyResult<Self> {
+        let ty = dtype.map_or(Ok(Type::F64), |dtype| asked_type(py, dtype))?;
+        let made: sparring::Result<Matrix> = py.detach(|| Matrix::from(Csr::<i8>::eye(n)?).cast(ty));
         Ok(Self::new(made.raise()?))
     }
     /// A matrix without entries.
@@ -204,24 +221,35 @@ impl PyMatrix {
     fn transpose(&self, py: Python<'_>) -> PyResult<Self> {
         let a = self.held.get(py);
         let on = machine(Some(&a.machine()))?;
-        Ok(Self::new(py.detach(|| on.transpose(&a)).raise()?))
+        Ok(Self::new(on.compute(py, a.nnz(), || on.transpose(&a))?))
     }
-    /// Row pointers, int64: shared and read-only.
+    /// Row pointers, int64: shared and read-only. On a GPU an object with ``__cuda_array_interface__``, uint32 or uint64.
     #[getter]
     fn indptr<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let [indptr, _] = indices_of(py, on_host(&self.held.get(py))?)?;
+        let a = self.held.get(py);
+        if let Some([_, _, indptr]) = there(&a)? {
+            return Ok(Bound::new(py, indptr)?.into_any());
+        }
+        let [indptr, _] = indices_of(py, on_host(&a)?)?;
         Ok(indptr)
     }
-    /// Columns, int32: shared and read-only.
+    /// Columns, int32: shared and read-only. On a GPU an object with ``__cuda_array_interface__``, uint32.
     #[getter]
     fn indices<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let [_, indices] = indices_of(py, on_host(&self.held.get(py))?)?;
+        let a = self.held.get(py);
+        if let Some([_, indices, _]) = there(&a)? {
+            return Ok(Bound::new(py, indices)?.into_any());
+        }
+        let [_, indices] = indices_of(py, on_host(&a)?)?;
         Ok(indices)
     }
-    /// Values: shared and read-only.
+    /// Values: shared and read-only. On a GPU an object with ``__cuda_array_interface__``.
     #[getter]
     fn data<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let a = self.held.get(py);
+        if let Some([data, _, _]) = there(&a)? {
+            return Ok(Bound::new(py, data)?.into_any());
+        }
         on_host(&a)?;
         let Some(values) = a.values() else { return Err(elsewhere(&a)) };
         values_of(py, &a, values)
@@ -236,6 +264,34 @@ impl PyMatrix {
         let [indptr, indices] = indices_of(py, on_host(&a)?)?;
         let Some(values) = a.values() else { return Err(elsewhere(&a)) };
         csr.call1((a.shape(), values_of(py, &a, values)?, indices, indptr))
+    }
+    /// The same as :meth:`to_scipy`, under the name that SciPy has for it.
+    fn tocsr<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        Self::to_scipy(slf)
+    }
+    /// A dense array of all places, 0 where there is no entry.
+    fn toarray<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        Self::to_scipy(slf)?.call_method0("toarray")
+    }
+    /// The sum of all entries, or of those of each column (``axis=0``) or row (``axis=1``), a dense array.
+    #[pyo3(signature = (axis=None))]
+    fn sum<'py>(slf: &Bound<'py, Self>, axis: Option<i64>) -> PyResult<Bound<'py, PyAny>> {
+        operations::sum_along(slf.as_any(), axis)
+    }
+    /// Entries that are not 0.
+    fn count_nonzero(&self, py: Python<'_>) -> PyResult<usize> {
+        let a = self.held.get(py);
+        let on = machine(Some(&a.machine()))?;
+        let nonzero = UnaryOp::new("a != 0", a.ty()).raise()?;
+        Ok(on.compute(py, a.nnz(), || on.select(&nonzero, &a))?.nnz())
+    }
+    /// The diagonal ``k``, a dense array.
+    #[pyo3(signature = (k=0))]
+    fn diagonal<'py>(&self, py: Python<'py>, k: i64) -> PyResult<Bound<'py, PyAny>> {
+        let a = self.held.get(py);
+        let on = machine(Some(&a.machine()))?;
+        let x = on.compute(py, a.nnz(), || on.call(Op::Diagonal(k), &a).eval())?;
+        operands::dense(py, &x, None)
     }
     /// Rows, columns and values of the entries, as arrays.
     fn to_coo<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyAny>, Bound<'py, PyAny>)> {
@@ -299,15 +355,15 @@ impl PyMatrix {
                 }
             }
             Part::Row(i, columns) => {
-                let x = py.detach(|| on.call(Op::ExtractRow(i, &columns), &a).eval()).raise()?;
+                let x = on.compute(py, a.nnz(), || on.call(Op::ExtractRow(i, &columns), &a).eval())?;
                 give_vector(py, x, &Kind::Own)
             }
             Part::Column(rows, j) => {
-                let x = py.detach(|| on.call(Op::ExtractColumn(&rows, j), &a).eval()).raise()?;
+                let x = on.compute(py, a.nnz(), || on.call(Op::ExtractColumn(&rows, j), &a).eval())?;
                 give_vector(py, x, &Kind::Own)
             }
             Part::Block(rows, columns) => {
-                let c = py.detach(|| on.call(Op::Extract(&rows, &columns), &a).eval()).raise()?;
+                let c = on.compute(py, a.nnz(), || on.call(Op::Extract(&rows, &columns), &a).eval())?;
                 give(py, c, &Kind::Own)
             }
         }
@@ -329,10 +385,10 @@ impl PyMatrix {
         let (on, a) = (machine(Some(&a.machine()))?, &mut *a);
         if x.hasattr("shape")? && !x.getattr("shape")?.is(py.None()) && x.getattr("shape")?.len()? == 2 {
             let (b, _) = operands::matrix(x)?;
-            return py.detach(|| on.call(Op::Assign(&rows, &columns), &b.cast(ty)?).into(a)).raise();
+            return on.compute(py, a.nnz() + b.nnz(), || on.call(Op::Assign(&rows, &columns), &b.cast(ty)?).into(a));
         }
         let x = scalar(x, ty)?;
-        py.detach(|| on.call(Op::AssignScalar(&x, &rows, &columns), ()).into(a)).raise()
+        on.compute(py, a.nnz(), || on.call(Op::AssignScalar(&x, &rows, &columns), ()).into(a))
     }
     /// Removes the entry at (i, j), if there is one.
     fn __delitem__(&self, index: &Bound<'_, PyAny>) -> PyResult<()> {
@@ -351,7 +407,10 @@ impl PyMatrix {
         operations::matmul(other, slf.as_any())
     }
     fn __add__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-        operations::sum(slf.as_any(), other, "plus")
+        operations::sum(slf.as_any(), other)
+    }
+    fn __radd__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        operations::sum(slf.as_any(), other)
     }
     fn __sub__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         operations::difference(slf.as_any(), other)
@@ -364,6 +423,25 @@ impl PyMatrix {
     }
     fn __truediv__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         operations::times(slf.as_any(), other, "div")
+    }
+    /// Entry by entry, as NumPy has it.
+    fn __pow__<'py>(
+        slf: &Bound<'py, Self>,
+        other: &Bound<'py, PyAny>,
+        modulo: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        if modulo.is_some() {
+            return Err(PyTypeError::new_err("a power has no modulus here"));
+        }
+        operations::power(slf.as_any(), other)
+    }
+    /// Entry by entry, what is absent being 0: the truth values that are true.
+    fn __richcmp__<'py>(
+        slf: &Bound<'py, Self>,
+        other: &Bound<'py, PyAny>,
+        by: CompareOp,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        compare(slf.as_any(), other, by)
     }
     fn __neg__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         operations::unary(slf.as_any(), "ainv")
@@ -390,6 +468,14 @@ pub(crate) fn _matrix_of_bytes(py: Python<'_>, bytes: &[u8]) -> PyResult<PyMatri
 
 fn elsewhere(a: &Matrix) -> PyErr {
     PyValueError::new_err(format!("the matrix is on {}: a.to('cpu') has arrays", a.machine()))
+}
+
+/// Data, indices and indptr of a matrix in a GPU's memory.
+fn there(a: &Matrix) -> PyResult<Option<[DeviceMemory; 3]>> {
+    if a.is_on_host() {
+        return Ok(None);
+    }
+    DeviceMemory::of_matrix(&*machine(Some(&a.machine()))?, a).map(Some)
 }
 
 fn on_host(a: &Matrix) -> PyResult<&std::sync::Arc<sparring::Pattern>> {

@@ -53,6 +53,11 @@ fn rows(a: &Bound<'_, PyAny>) -> PyResult<Matrix> {
     }
 }
 
+/// Pairs of rows, whatever is compared of them.
+fn pairs((n, m): (usize, usize)) -> usize {
+    n.saturating_mul(m)
+}
+
 fn copy_of(values: Slice<'_>) -> Array {
     match values.get::<f32>() {
         Some(values) => Array::of(values.to_vec()),
@@ -89,7 +94,7 @@ pub(crate) fn nearest<'py>(
     let (py, on, asked) = (x.py(), machine(device)?, Asked::new(metric, p, normalize, single, exclude_self)?);
     let question = asked.of(x, y)?;
     let n = question.shape().0;
-    let near = py.detach(|| on.neighbours(&question, k)).raise()?;
+    let near = on.compute(py, pairs(question.shape()), || on.neighbours(&question, k))?;
     found(py, &near, n)
 }
 
@@ -110,7 +115,7 @@ pub(crate) fn within(
 ) -> PyResult<PyMatrix> {
     let (py, on, asked) = (x.py(), machine(device)?, Asked::new(metric, p, normalize, single, exclude_self)?);
     let question = asked.of(x, y)?;
-    Ok(PyMatrix::new(py.detach(|| on.within(&question, radius)?.download()).raise()?))
+    Ok(PyMatrix::new(on.compute(py, pairs(question.shape()), || on.within(&question, radius)?.download())?))
 }
 
 /// All distances, n rows of m.
@@ -133,12 +138,12 @@ pub(crate) fn distances<'py>(
     let all = match ty {
         Type::F32 => {
             let mut all = filled(places, 0f32, "distances").raise()?;
-            py.detach(|| on.distances_into(&question, &mut SliceMut::of(&mut all))).raise()?;
+            on.compute(py, pairs(question.shape()), || on.distances_into(&question, &mut SliceMut::of(&mut all)))?;
             Array::of(all)
         }
         _ => {
             let mut all = filled(places, 0f64, "distances").raise()?;
-            py.detach(|| on.distances_into(&question, &mut SliceMut::of(&mut all))).raise()?;
+            on.compute(py, pairs(question.shape()), || on.distances_into(&question, &mut SliceMut::of(&mut all)))?;
             Array::of(all)
         }
     };
@@ -182,7 +187,7 @@ impl PyIndex {
     ) -> PyResult<Self> {
         let (py, on) = (y.py(), machine(device.as_deref())?);
         let (asked, y) = (Asked::new(metric, p, normalize, single, false)?, rows(y)?);
-        let index = py.detach(|| on.index(asked.measure, &y, asked.options)).raise()?;
+        let index = on.compute(py, y.nnz(), || on.index(asked.measure, &y, asked.options))?;
         Ok(Self { index, device, metric: metric.into() })
     }
     /// Rows and columns.
@@ -194,7 +199,8 @@ impl PyIndex {
     #[pyo3(signature = (x, k))]
     fn kneighbors<'py>(&self, x: &Bound<'py, PyAny>, k: usize) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyAny>)> {
         let (py, on, x) = (x.py(), machine(self.device.as_deref())?, rows(x)?.cast(self.index.ty()).raise()?);
-        let near = py.detach(|| on.knn_of_index(&self.index, &x, k)).raise()?;
+        let near =
+            on.compute(py, pairs((x.shape().0, self.index.shape().0)), || on.knn_of_index(&self.index, &x, k))?;
         let (indices, distances, _) = found(py, &near, x.shape().0)?;
         Ok((distances, indices))
     }
@@ -202,7 +208,9 @@ impl PyIndex {
     #[pyo3(signature = (x, radius))]
     fn radius_neighbors(&self, x: &Bound<'_, PyAny>, radius: f64) -> PyResult<PyMatrix> {
         let (py, on, x) = (x.py(), machine(self.device.as_deref())?, rows(x)?.cast(self.index.ty()).raise()?);
-        Ok(PyMatrix::new(py.detach(|| on.radius_of_index(&self.index, &x, radius)?.download()).raise()?))
+        Ok(PyMatrix::new(on.compute(py, pairs((x.shape().0, self.index.shape().0)), || {
+            on.radius_of_index(&self.index, &x, radius)?.download()
+        })?))
     }
     /// Writes the index to a file.
     fn save(&self, py: Python<'_>, path: std::path::PathBuf) -> PyResult<()> {

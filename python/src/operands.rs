@@ -5,10 +5,14 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use sparring::runtime::{Matrix, Vector};
+use sparring::algebra::Array;
+use sparring::par::filled;
+use sparring::runtime::{BinaryOp, Matrix, Vector};
 
-use crate::arrays;
+use crate::arrays::{self, DeviceMemory};
+use crate::dense::is_dense;
 use crate::errors::Raise;
+use crate::machines::{On, machine};
 use crate::matrix::PyMatrix;
 use crate::vector::PyVector;
 
@@ -33,9 +37,27 @@ impl Operand {
             Self::Vector(x) => x.ty(),
         }
     }
+    /// The same entries as values of the type.
+    pub(crate) fn cast(self, py: Python<'_>, ty: sparring::algebra::Type) -> PyResult<Self> {
+        if self.ty() == ty {
+            return Ok(self);
+        }
+        Ok(match self {
+            Self::Matrix(a) => Self::Matrix(py.detach(|| a.cast(ty)).raise()?),
+            Self::Vector(x) => Self::Vector(py.detach(|| x.cast(ty)).raise()?),
+        })
+    }
+    /// Entries of a matrix, places of a vector: what an operation looks at.
+    pub(crate) fn entries(&self) -> usize {
+        match self {
+            Self::Matrix(a) => a.nnz(),
+            Self::Vector(x) => x.len(),
+        }
+    }
 }
 
-/// The matrix of an object: one of this package, a sparse array or matrix of SciPy, or whatever has `tocsr`.
+/// The matrix of an object: one of this package, a sparse array or matrix of SciPy, whatever has
+/// `tocsr`, or a dense array.
 /// # Errors
 /// `TypeError` for another object; those of its arrays.
 pub(crate) fn matrix(a: &Bound<'_, PyAny>) -> PyResult<(Matrix, Kind)> {
@@ -52,10 +74,16 @@ pub(crate) fn matrix(a: &Bound<'_, PyAny>) -> PyResult<(Matrix, Kind)> {
             // Compressed columns are the compressed rows of the transpose.
             let (ncols, nrows) = shape(a)?;
             let t = of_arrays(a, (nrows, ncols))?;
-            let machine = crate::machines::machine(None)?;
-            return Ok((py.detach(|| machine.transpose(&t)).raise()?, kind));
+            let machine = machine(None)?;
+            return Ok((machine.compute(py, t.nnz(), || machine.transpose(&t))?, kind));
         }
         _ if a.hasattr(intern!(py, "tocsr"))? => a.call_method0(intern!(py, "tocsr"))?,
+        _ if is_dense(a) => {
+            // Zeros are no entries.
+            static CSR: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+            let made = CSR.import(py, "scipy.sparse", "csr_array")?.call1((a,))?;
+            return Ok((of_arrays(&made, shape(&made)?)?, Kind::Own));
+        }
         _ => {
             let message = format!("a sparse matrix was expected, not {}", a.get_type().name()?);
             return Err(PyTypeError::new_err(message));
@@ -69,10 +97,43 @@ fn shape(a: &Bound<'_, PyAny>) -> PyResult<(usize, usize)> {
     shape.extract().map_err(|_| PyValueError::new_err(format!("a matrix has two dimensions, not the shape {shape}")))
 }
 
-fn of_arrays(a: &Bound<'_, PyAny>, shape: (usize, usize)) -> PyResult<Matrix> {
+/// Row pointers, columns and values.
+fn parts<'py>(a: &Bound<'py, PyAny>) -> PyResult<[Bound<'py, PyAny>; 3]> {
     let py = a.py();
     let part = |name| a.getattr(name);
-    arrays::matrix(shape, &part(intern!(py, "indptr"))?, &part(intern!(py, "indices"))?, &part(intern!(py, "data"))?)
+    Ok([part(intern!(py, "indptr"))?, part(intern!(py, "indices"))?, part(intern!(py, "data"))?])
+}
+
+fn of_arrays(a: &Bound<'_, PyAny>, shape: (usize, usize)) -> PyResult<Matrix> {
+    let py = a.py();
+    let [indptr, indices, data] = parts(a)?;
+    if !arrays::is_on_device(&data)? {
+        return arrays::matrix(shape, &indptr, &indices, &data);
+    }
+    static CANONICAL: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    let sorted = CANONICAL.import(py, "sparring._foreign", "canonical")?.call1((a,))?;
+    let [indptr, indices, data] = &parts(&sorted)?;
+    arrays::matrix_on_device(&*device_of(data)?, shape, [indptr, indices, data])
+}
+
+/// The GPU that has an array.
+fn device_of(x: &Bound<'_, PyAny>) -> PyResult<On> {
+    let py = x.py();
+    let number = x.getattr_opt(intern!(py, "device"))?.map(|of| of.getattr_opt(intern!(py, "id"))).transpose()?;
+    let number = number.flatten().map_or(Ok(0), |of| of.extract::<usize>())?;
+    machine(Some(&format!("cuda:{number}")))
+}
+
+/// Whether the object is of CuPy, or another array in a GPU's memory.
+fn is_of_device(of: &Bound<'_, PyAny>) -> PyResult<bool> {
+    let py = of.py();
+    if of.cast::<PyUntypedArray>().is_ok() {
+        return Ok(false);
+    }
+    match of.getattr_opt(intern!(py, "data"))? {
+        Some(data) if of.hasattr(intern!(py, "format"))? => arrays::is_on_device(&data),
+        _ => arrays::is_on_device(of),
+    }
 }
 
 /// The vector of an object: one of this package, or an array of NumPy's of one dimension, whose entries are all there.
@@ -82,13 +143,26 @@ pub(crate) fn vector(x: &Bound<'_, PyAny>) -> PyResult<(Vector, Kind)> {
     if let Ok(own) = x.cast::<PyVector>() {
         return Ok((own.get().held.get(x.py()), Kind::Own));
     }
+    if arrays::is_on_device(x)? {
+        return Ok((arrays::vector_on_device(&*device_of(x)?, x)?, Kind::Like(x.clone().unbind())));
+    }
     let values = arrays::copied(x, "x")?;
     Ok((Vector::full(values).raise()?, Kind::Like(x.clone().unbind())))
 }
 
 /// Whether the object is a vector: one of this package, or an array of one dimension.
 pub(crate) fn is_vector(x: &Bound<'_, PyAny>) -> bool {
-    x.is_instance_of::<PyVector>() || x.cast::<PyUntypedArray>().is_ok_and(|x| x.ndim() == 1)
+    if x.is_instance_of::<PyVector>() {
+        return true;
+    }
+    match x.cast::<PyUntypedArray>() {
+        Ok(x) => x.ndim() == 1,
+        Err(_) => {
+            let is_line =
+                |x: &Bound<'_, PyAny>| x.getattr("ndim").is_ok_and(|n| n.extract::<usize>().is_ok_and(|n| n == 1));
+            !x.is_instance_of::<PyMatrix>() && arrays::is_on_device(x).unwrap_or(false) && is_line(x)
+        }
+    }
 }
 
 /// A matrix or a vector.
@@ -108,6 +182,14 @@ pub(crate) fn give<'py>(py: Python<'py>, a: Matrix, kind: &Kind) -> PyResult<Bou
         Kind::Like(of) => {
             static LIKE: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
             let shape = a.shape();
+            if is_of_device(of.bind(py))? {
+                static THERE: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+                let on = device_of(&of.bind(py).getattr("data")?)?;
+                let there = on.compute(py, a.nnz(), || on.upload(&a))?;
+                let [data, indices, indptr] = DeviceMemory::of_matrix(&on, &there)?;
+                let like = THERE.import(py, "sparring._foreign", "like_on_device")?;
+                return like.call1((of.bind(py), shape, data, indices, indptr));
+            }
             let [data, indices, indptr] = arrays::parts_of(py, a)?;
             LIKE.import(py, "sparring._foreign", "like")?.call1((of.bind(py), shape, data, indices, indptr))
         }
@@ -118,6 +200,20 @@ pub(crate) fn give<'py>(py: Python<'py>, a: Matrix, kind: &Kind) -> PyResult<Bou
 pub(crate) fn give_vector<'py>(py: Python<'py>, x: Vector, kind: &Kind) -> PyResult<Bound<'py, PyAny>> {
     match kind {
         Kind::Own => Ok(Bound::new(py, PyVector::new(x))?.into_any()),
+        Kind::Like(of) if is_of_device(of.bind(py))? => {
+            static THERE: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+            let on = device_of(of.bind(py))?;
+            let full = on.compute(py, x.len(), || {
+                // What is absent is 0.
+                let zeros = Array::of(filled(x.len(), 0i8, "zeros")?);
+                let plus = BinaryOp::new("plus", x.ty())?;
+                on.ewise_add(&plus, &x, &Vector::full(zeros)?.cast(x.ty())?)
+            })?;
+            match DeviceMemory::of_vector(&on, &full)? {
+                Some(there) => THERE.import(py, "sparring._foreign", "on_device")?.call1((of.bind(py), there)),
+                None => dense(py, &full, None),
+            }
+        }
         Kind::Like(_) => dense(py, &x, None),
     }
 }

@@ -1,16 +1,16 @@
 //! GraphBLAS operations as functions: operators by name or formula, masks, accumulators, `out=`.
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::intern;
 use pyo3::prelude::*;
 use sparring::algebra::Type;
-use sparring::runtime::{
-    Aggregate, BinaryOp, Machine, Monoid, Object, Op, Operands, Pairing, Scalar, Semiring, UnaryOp,
-};
+use sparring::runtime::{Aggregate, BinaryOp, Monoid, Object, Op, Operands, Pairing, Scalar, Semiring, UnaryOp};
 use sparring::spgemm::Options;
 
 use crate::arrays::promoted;
+use crate::dense::{self, is_dense};
 use crate::errors::Raise;
-use crate::machines::machine;
+use crate::machines::{On, machine};
 use crate::matrix::PyMatrix;
 use crate::operands::{self, Kind, Operand, either, give, give_vector, is_vector};
 use crate::scalars::{number, scalar, type_of_number};
@@ -63,15 +63,27 @@ type Arguments<'py> =
     (Option<Bound<'py, PyAny>>, bool, Option<String>, bool, Option<Bound<'py, PyAny>>, Option<String>, [bool; 2]);
 
 impl<'py> Written<'py> {
-    fn new((mask, complement, accum, replace, out, device, transpose): Arguments<'py>) -> Self {
+    pub(crate) fn new((mask, complement, accum, replace, out, device, transpose): Arguments<'py>) -> Self {
         Self { mask, complement, accum, replace, out, device, transpose }
     }
     /// Nothing but the result.
     fn plain() -> Self {
-        Self::new((None, false, None, false, None, None, [false; 2]))
+        Self::on(None)
+    }
+    /// Nothing but the result, on that device.
+    pub(crate) fn on(device: Option<String>) -> Self {
+        Self::new((None, false, None, false, None, device, [false; 2]))
+    }
+    /// Whether there is more to it than the result.
+    pub(crate) fn writes(&self) -> bool {
+        self.mask.is_some() || self.complement || self.accum.is_some() || self.replace || self.out.is_some()
+    }
+    /// Whether the operands are taken transposed.
+    pub(crate) fn transposed(&self) -> [bool; 2] {
+        self.transpose
     }
     /// The machine that was asked for, else that of the first operand which is not in the processor's memory.
-    fn machine(&self, operands: &[&Operand]) -> PyResult<Machine> {
+    pub(crate) fn machine(&self, operands: &[&Operand]) -> PyResult<On> {
         if let Some(device) = &self.device {
             return machine(Some(device));
         }
@@ -82,12 +94,12 @@ impl<'py> Written<'py> {
         machine(names.flatten().next().as_deref())
     }
     /// Computes the operation and hands out its result, or writes it into `out`.
-    fn run(
+    pub(crate) fn run(
         &self,
         py: Python<'py>,
-        on: &Machine,
+        on: &On,
         op: Op<'_>,
-        operands: Operands,
+        operands: &[&Operand],
         kind: &Kind,
     ) -> PyResult<Bound<'py, PyAny>> {
         let mask = match &self.mask {
@@ -112,7 +124,8 @@ impl<'py> Written<'py> {
                 return Err(PyValueError::new_err("accum: it joins the result to `out`, which was not given"));
             }
         };
-        let mut call = on.call(op, operands);
+        let entries = operands.iter().map(|of| of.entries()).sum();
+        let mut call = on.call(op, together(operands));
         let by = mask.as_ref().map_or((false, false), |mask| (mask.1, mask.2));
         call = if self.transpose[0] { call.transpose_a() } else { call };
         call = if self.transpose[1] { call.transpose_b() } else { call };
@@ -128,7 +141,7 @@ impl<'py> Written<'py> {
             call = call.accum(accum);
         }
         match target {
-            None => match py.detach(|| call.eval_object()).raise()? {
+            None => match on.compute(py, entries, || call.eval_object())? {
                 Object::Matrix(c) => give(py, c, kind),
                 Object::Vector(y) => give_vector(py, y, kind),
                 Object::Scalar(s) => number(py, &s),
@@ -136,14 +149,14 @@ impl<'py> Written<'py> {
             Some(Target::Matrix(c)) => {
                 let mut held = c.get().held.lock(py);
                 let to = &mut *held;
-                py.detach(|| call.into(to)).raise()?;
+                on.compute(py, entries, || call.into(to))?;
                 drop(held);
                 Ok(c.into_any())
             }
             Some(Target::Vector(y)) => {
                 let mut held = y.get().held.lock(py);
                 let to = &mut *held;
-                py.detach(|| call.into(to)).raise()?;
+                on.compute(py, entries, || call.into(to))?;
                 drop(held);
                 Ok(y.into_any())
             }
@@ -152,13 +165,13 @@ impl<'py> Written<'py> {
 }
 
 /// What `out` is.
-enum Target<'py> {
+pub(crate) enum Target<'py> {
     Matrix(Bound<'py, PyMatrix>),
     Vector(Bound<'py, PyVector>),
 }
 
 impl<'py> Target<'py> {
-    fn new(out: &Bound<'py, PyAny>) -> PyResult<Self> {
+    pub(crate) fn new(out: &Bound<'py, PyAny>) -> PyResult<Self> {
         if let Ok(c) = out.cast::<PyMatrix>() {
             Ok(Self::Matrix(c.clone()))
         } else if let Ok(y) = out.cast::<PyVector>() {
@@ -168,7 +181,14 @@ impl<'py> Target<'py> {
             Err(PyTypeError::new_err(message))
         }
     }
-    fn ty(&self, py: Python<'py>) -> Type {
+    /// Rows and columns; a vector has one.
+    pub(crate) fn shape(&self, py: Python<'py>) -> (usize, usize) {
+        match self {
+            Self::Matrix(c) => c.get().held.get(py).shape(),
+            Self::Vector(y) => (y.get().held.get(py).len(), 1),
+        }
+    }
+    pub(crate) fn ty(&self, py: Python<'py>) -> Type {
         match self {
             Self::Matrix(c) => c.get().held.get(py).ty(),
             Self::Vector(y) => y.get().held.get(py).ty(),
@@ -177,32 +197,21 @@ impl<'py> Target<'py> {
 }
 
 /// Both operands with values of one type, to which NumPy would promote them.
-fn common(py: Python<'_>, a: Operand, b: Operand) -> PyResult<(Operand, Operand, Type)> {
+pub(crate) fn common(py: Python<'_>, a: Operand, b: Operand) -> PyResult<(Operand, Operand, Type)> {
     let ty = promoted(py, a.ty(), b.ty())?;
-    let cast = |of: Operand| -> PyResult<Operand> {
-        Ok(match of {
-            Operand::Matrix(a) if a.ty() != ty => Operand::Matrix(py.detach(|| a.cast(ty)).raise()?),
-            Operand::Vector(x) if x.ty() != ty => Operand::Vector(x.cast(ty).raise()?),
-            same => same,
-        })
-    };
-    Ok((cast(a)?, cast(b)?, ty))
+    Ok((a.cast(py, ty)?, b.cast(py, ty)?, ty))
 }
 
-/// Operands of an operation; both matrices or both vectors, or one of each.
-fn pair(a: &Operand, b: &Operand) -> Operands {
-    match (a, b) {
-        (Operand::Matrix(a), Operand::Matrix(b)) => (a, b).into(),
-        (Operand::Matrix(a), Operand::Vector(b)) => (a, b).into(),
-        (Operand::Vector(a), Operand::Matrix(b)) => (a, b).into(),
-        (Operand::Vector(a), Operand::Vector(b)) => (a, b).into(),
-    }
-}
-
-fn one(a: &Operand) -> Operands {
-    match a {
-        Operand::Matrix(a) => a.into(),
-        Operand::Vector(x) => x.into(),
+/// Operands of an operation: none, one, or two.
+pub(crate) fn together(operands: &[&Operand]) -> Operands {
+    match operands {
+        [Operand::Matrix(a), Operand::Matrix(b)] => (a, b).into(),
+        [Operand::Matrix(a), Operand::Vector(b)] => (a, b).into(),
+        [Operand::Vector(a), Operand::Matrix(b)] => (a, b).into(),
+        [Operand::Vector(a), Operand::Vector(b)] => (a, b).into(),
+        [Operand::Matrix(a), ..] => a.into(),
+        [Operand::Vector(x), ..] => x.into(),
+        [] => ().into(),
     }
 }
 
@@ -214,11 +223,14 @@ fn product<'py>(
     written: &Written<'py>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let py = a.py();
+    if is_dense(a) || is_dense(b) {
+        return dense::product(a, b, semiring, written);
+    }
     let ((left, of_a), (right, of_b)) = (either(a)?, either(b)?);
     let (left, right, ty) = common(py, left, right)?;
     let ring = Semiring::new(semiring, ty).raise()?;
     let on = written.machine(&[&left, &right])?;
-    let (options, operands) = (Options::default(), pair(&left, &right));
+    let options = Options::default();
     let (op, kind) = match (&left, &right) {
         (Operand::Matrix(_), Operand::Matrix(_)) => (Op::Mxm(&ring, &options), of_a),
         (Operand::Matrix(_), Operand::Vector(_)) => (Op::Mxv(&ring), of_b),
@@ -232,7 +244,7 @@ fn product<'py>(
             return number(py, &found);
         }
     };
-    written.run(py, &on, op, operands, &kind)
+    written.run(py, &on, op, &[&left, &right], &kind)
 }
 
 /// C = A ⊕.⊗ B, C⟨M⟩ ⊙= A ⊕.⊗ B: the product of two matrices over a semiring.
@@ -240,7 +252,8 @@ fn product<'py>(
 /// Parameters
 /// ----------
 /// a, b : Matrix, or sparse array or matrix of SciPy or PyData
-///     m×k and k×n; the result is of the kind of ``a``.
+///     m×k and k×n; the result is of the kind of ``a``. One of them may be a dense array of two dimensions: so is the
+///     result then, with the identity of ⊕ where nothing is added.
 /// semiring : str
 ///     A name, ``'min_plus'``, or ⊕ and a formula of ⊗, ``'min, a + 2*b'``.
 /// mask : Matrix or Mask, optional
@@ -374,7 +387,7 @@ macro_rules! elementwise {
             let (left, right, ty) = common(py, left, right)?;
             let op = BinaryOp::new(op, ty).raise()?;
             let on = written.machine(&[&left, &right])?;
-            written.run(py, &on, $op(&op), pair(&left, &right), &kind)
+            written.run(py, &on, $op(&op), &[&left, &right], &kind)
         }
     )*};
 }
@@ -425,7 +438,7 @@ macro_rules! of_entries {
             let (of, kind) = either(a)?;
             let op = unary_op(op, of.ty(), thunk)?;
             let on = written.machine(&[&of])?;
-            written.run(a.py(), &on, Op::$op(&op), one(&of), &kind)
+            written.run(a.py(), &on, Op::$op(&op), &[&of], &kind)
         }
     )*};
 }
@@ -458,7 +471,7 @@ pub(crate) fn reduce<'py>(a: &Bound<'py, PyAny>, monoid: &str, device: Option<St
     let (of, kind) = either(a)?;
     let written = Written { device, ..Written::plain() };
     let (monoid, on) = (Monoid::new(monoid, of.ty()).raise()?, written.machine(&[&of])?);
-    written.run(a.py(), &on, Op::Reduce(&monoid), one(&of), &kind)
+    written.run(a.py(), &on, Op::Reduce(&monoid), &[&of], &kind)
 }
 
 /// ⊕ of the entries of each row, a vector; of columns with ``transpose_a``. Rows without entries have none.
@@ -482,7 +495,7 @@ pub(crate) fn reduce_rows<'py>(
     let written = Written::new((mask, complement, accum, replace, out, device, [transpose_a, false]));
     let (of, on) = matrix_of(a, &written)?;
     let monoid = Monoid::new(monoid, of.ty()).raise()?;
-    written.run(a.py(), &on, Op::ReduceRows(&monoid), one(&of), &Kind::Own)
+    written.run(a.py(), &on, Op::ReduceRows(&monoid), &[&of], &Kind::Own)
 }
 
 /// What is known of the entries of each row: ``'count'``, ``'mean'``, ``'argmin'``, ``'argmax'``; of columns with
@@ -506,7 +519,7 @@ pub(crate) fn aggregate<'py>(
     };
     let written = Written { device, transpose: [transpose_a, false], ..Written::plain() };
     let (of, on) = matrix_of(a, &written)?;
-    written.run(a.py(), &on, Op::Aggregate(what), one(&of), &Kind::Own)
+    written.run(a.py(), &on, Op::Aggregate(what), &[&of], &Kind::Own)
 }
 
 /// The transpose of a matrix.
@@ -527,11 +540,11 @@ pub(crate) fn transpose<'py>(
     let (found, kind) = operands::matrix(a)?;
     let of = Operand::Matrix(found);
     let on = written.machine(&[&of])?;
-    written.run(a.py(), &on, Op::Transpose, one(&of), &kind)
+    written.run(a.py(), &on, Op::Transpose, &[&of], &kind)
 }
 
 /// A matrix, and where an operation on it runs.
-fn matrix_of<'py>(a: &Bound<'py, PyAny>, written: &Written<'py>) -> PyResult<(Operand, Machine)> {
+fn matrix_of<'py>(a: &Bound<'py, PyAny>, written: &Written<'py>) -> PyResult<(Operand, On)> {
     let of = Operand::Matrix(operands::matrix(a)?.0);
     let on = written.machine(&[&of])?;
     Ok((of, on))
@@ -543,13 +556,46 @@ pub(crate) fn matmul<'py>(a: &Bound<'py, PyAny>, b: &Bound<'py, PyAny>) -> PyRes
 }
 
 /// `a + b` where each has what the other lacks as 0.
-pub(crate) fn sum<'py>(a: &Bound<'py, PyAny>, b: &Bound<'py, PyAny>, op: &str) -> PyResult<Bound<'py, PyAny>> {
+pub(crate) fn sum<'py>(a: &Bound<'py, PyAny>, b: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    if is_number(b)? {
+        // sum() begins with 0.
+        if b.eq(0)? {
+            return Ok(a.clone());
+        }
+        return Err(PyValueError::new_err("a number other than 0 would be added at every place"));
+    }
+    if is_vector(a) != is_vector(b) {
+        return Err(PyTypeError::new_err("a matrix and a vector have no sum"));
+    }
     let py = a.py();
     let ((left, kind), (right, _)) = (either(a)?, either(b)?);
     let (left, right, ty) = common(py, left, right)?;
-    let (op, written) = (BinaryOp::new(op, ty).raise()?, Written::plain());
+    let (op, written) = (BinaryOp::new("plus", ty).raise()?, Written::plain());
     let on = written.machine(&[&left, &right])?;
-    written.run(py, &on, Op::EwiseAdd(&op), pair(&left, &right), &kind)
+    written.run(py, &on, Op::EwiseAdd(&op), &[&left, &right], &kind)
+}
+
+/// The sum of all entries, of each column (`axis` 0) or of each row: wide, as NumPy sums.
+pub(crate) fn sum_along<'py>(a: &Bound<'py, PyAny>, axis: Option<i64>) -> PyResult<Bound<'py, PyAny>> {
+    let py = a.py();
+    let of = either(a)?.0;
+    let wide = match of.ty() {
+        Type::Bool | Type::I8 | Type::I16 | Type::I32 => Type::I64,
+        Type::U8 | Type::U16 | Type::U32 => Type::U64,
+        ty => ty,
+    };
+    let (of, written) = (of.cast(py, wide)?, Written::plain());
+    let (plus, on) = (Monoid::new("plus", wide).raise()?, written.machine(&[&of])?);
+    let Some(axis) = axis else { return written.run(py, &on, Op::Reduce(&plus), &[&of], &Kind::Own) };
+    let by_columns = match axis {
+        0 | -2 => true,
+        1 | -1 => false,
+        _ => return Err(PyValueError::new_err(format!("axis: {axis} of a matrix, which has 0 and 1"))),
+    };
+    let call = on.call(Op::ReduceRows(&plus), together(&[&of]));
+    let call = if by_columns { call.transpose_a() } else { call };
+    let sums = on.compute(py, of.entries(), || call.eval())?;
+    operands::dense(py, &sums, None)
 }
 
 /// `a - b` where each has what the other lacks as 0.
@@ -560,22 +606,46 @@ pub(crate) fn difference<'py>(a: &Bound<'py, PyAny>, b: &Bound<'py, PyAny>) -> P
     let zero = Scalar::parse(if ty == Type::Bool { "false" } else { "0" }, ty).raise()?;
     let (op, written) = (BinaryOp::new("minus", ty).raise()?, Written::plain());
     let on = written.machine(&[&left, &right])?;
-    written.run(py, &on, Op::EwiseUnion(&op, &zero, &zero), pair(&left, &right), &kind)
+    written.run(py, &on, Op::EwiseUnion(&op, &zero, &zero), &[&left, &right], &kind)
 }
 
 /// `a * b`: entry by entry, or by a number.
 pub(crate) fn times<'py>(a: &Bound<'py, PyAny>, b: &Bound<'py, PyAny>, op: &str) -> PyResult<Bound<'py, PyAny>> {
     let (py, written) = (a.py(), Written::plain());
-    let is_number = !b.hasattr("shape")? || b.getattr("shape")?.len().is_ok_and(|n| n == 0);
-    if !is_number {
+    if !is_number(b)? {
         let ((left, kind), (right, _)) = (either(a)?, either(b)?);
         let (left, right, ty) = common(py, left, right)?;
         let (op, on) = (BinaryOp::new(op, ty).raise()?, written.machine(&[&left, &right])?);
-        return written.run(py, &on, Op::Pairs(Pairing::EwiseMult, &op), pair(&left, &right), &kind);
+        return written.run(py, &on, Op::Pairs(Pairing::EwiseMult, &op), &[&left, &right], &kind);
     }
     let (of, kind) = either(a)?;
-    // A number of Python has the type of the matrix where that can hold it, as NumPy has it.
-    let mut ty = of.ty();
+    let ty = with_number(of.ty(), b)?;
+    let of = of.cast(py, ty)?;
+    let op = BinaryOp::new(op, ty).raise()?.with_second(scalar(b, ty)?).raise()?;
+    let on = written.machine(&[&of])?;
+    written.run(py, &on, Op::Apply(&op), &[&of], &kind)
+}
+
+/// `a ** b` entry by entry, for an exponent above 0, which leaves what is absent 0.
+pub(crate) fn power<'py>(a: &Bound<'py, PyAny>, b: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    if !is_number(b)? || !b.gt(0)? {
+        return Err(PyValueError::new_err(format!("the exponent {b} is no number above 0")));
+    }
+    if b.eq(1)? {
+        return Ok(a.clone());
+    }
+    if b.eq(2)? { unary(a, "square") } else { times(a, b, "pow") }
+}
+
+/// Whether it has no dimensions.
+pub(crate) fn is_number(b: &Bound<'_, PyAny>) -> PyResult<bool> {
+    let shape = b.getattr_opt(intern!(b.py(), "shape"))?;
+    Ok(shape.is_none_or(|shape| shape.len().is_ok_and(|n| n == 0)))
+}
+
+/// The type of values of a matrix and of a number: that of the matrix where it can hold a number of Python, as NumPy
+/// has it.
+pub(crate) fn with_number(mut ty: Type, b: &Bound<'_, PyAny>) -> PyResult<Type> {
     let of_number = type_of_number(b)?;
     let weak = !b.hasattr("dtype")?;
     let rank = |ty: Type| match ty {
@@ -585,16 +655,9 @@ pub(crate) fn times<'py>(a: &Bound<'py, PyAny>, b: &Bound<'py, PyAny>, op: &str)
         _ => 1,
     };
     if !weak || rank(of_number) > rank(ty) {
-        ty = promoted(py, ty, of_number)?;
+        ty = promoted(b.py(), ty, of_number)?;
     }
-    let of = match of {
-        Operand::Matrix(a) if a.ty() != ty => Operand::Matrix(py.detach(|| a.cast(ty)).raise()?),
-        Operand::Vector(x) if x.ty() != ty => Operand::Vector(x.cast(ty).raise()?),
-        same => same,
-    };
-    let op = BinaryOp::new(op, ty).raise()?.with_second(scalar(b, ty)?).raise()?;
-    let on = written.machine(&[&of])?;
-    written.run(py, &on, Op::Apply(&op), one(&of), &kind)
+    Ok(ty)
 }
 
 /// An operator of one operand, by its name.
@@ -602,5 +665,5 @@ pub(crate) fn unary<'py>(a: &Bound<'py, PyAny>, op: &str) -> PyResult<Bound<'py,
     let (of, kind) = either(a)?;
     let (op, written) = (UnaryOp::new(op, of.ty()).raise()?, Written::plain());
     let on = written.machine(&[&of])?;
-    written.run(a.py(), &on, Op::Apply(&op), one(&of), &kind)
+    written.run(a.py(), &on, Op::Apply(&op), &[&of], &kind)
 }

@@ -4,7 +4,7 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 use sparring::par::explained;
-use sparring::runtime::{Machine, Plan, Semiring};
+use sparring::runtime::{Plan, Semiring};
 use sparring::spgemm::Options;
 
 use crate::arrays::promoted;
@@ -20,7 +20,7 @@ use crate::operands::{self, give};
 #[pyclass(name = "Plan", module = "sparring", frozen)]
 pub(crate) struct PyPlan {
     plan: Plan,
-    on: Machine,
+    on: String,
 }
 
 #[pymethods]
@@ -57,8 +57,9 @@ impl PyPlan {
         let ((a, kind), (b, _)) = (operands::matrix(a)?, operands::matrix(b)?);
         let ty = promoted(py, a.ty(), b.ty())?;
         let (a, b, ring) = (a.cast(ty).raise()?, b.cast(ty).raise()?, Semiring::new(semiring, ty).raise()?);
+        let (on, entries) = (machine(Some(&self.on))?, a.nnz() + b.nnz());
         let Some(out) = out else {
-            let c = py.detach(|| self.on.numeric(&self.plan, &ring, &a, &b)).raise()?;
+            let c = on.compute(py, entries, || on.numeric(&self.plan, &ring, &a, &b))?;
             return give(py, c, &kind);
         };
         let Ok(c) = out.cast::<PyMatrix>() else {
@@ -67,13 +68,13 @@ impl PyPlan {
         };
         let mut held = c.get().held.lock(py);
         let to = &mut *held;
-        py.detach(|| self.on.numeric_into(&self.plan, &ring, &a, &b, to)).raise()?;
+        on.compute(py, entries, || on.numeric_into(&self.plan, &ring, &a, &b, to))?;
         drop(held);
         Ok(out.clone())
     }
     fn __repr__(&self) -> String {
         let ((m, n), flops) = (self.plan.shape(), self.plan.flops());
-        format!("<sparring.Plan of {m}×{n} with {} entries, {flops} products, on {}>", self.plan.nnz(), self.on.name())
+        format!("<sparring.Plan of {m}×{n} with {} entries, {flops} products, on {}>", self.plan.nnz(), self.on)
     }
 }
 
@@ -112,8 +113,8 @@ pub(crate) fn plan(
     let on = machine(device.or((!a.is_on_host()).then(|| a.machine()).as_deref()))?;
     let options = Options::default();
     let mask = mask.as_ref().map(|(mask, _)| (mask, complement));
-    let plan = py.detach(|| on.plan_masked(&a, &b, mask, &options)).raise()?;
-    Ok(PyPlan { plan, on })
+    let plan = on.compute(py, a.nnz() + b.nnz(), || on.plan_masked(&a, &b, mask, &options))?;
+    Ok(PyPlan { plan, on: on.name() })
 }
 
 /// Calls a function, and tells how the operations in it were computed: the forms of operands, the kernels that ran, and

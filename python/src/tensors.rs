@@ -11,7 +11,7 @@ use pyo3::types::PyList;
 use sparring::algebra::{Array, Type};
 use sparring::contract::{AnyView, Einsum, Layout};
 use sparring::factor::{CpAls, Sweep};
-use sparring::io::{FrosttOptions, read_frostt_with};
+use sparring::io::{FrosttOptions, WriteOptions, read_frostt_with, write_frostt_values};
 use sparring::runtime::{Semiring, Tensor};
 
 use crate::arrays::{self, Values, array, asked_type, name_of, promoted};
@@ -71,11 +71,30 @@ impl PyTensor {
             Tensor::new::<u64>(shape, modes, values).raise()?
         }))
     }
-    /// The tensor of a FROSTT file (``.tns``, perhaps compressed): lines of indices from 1 and a value.
+    /// The tensor of a FROSTT file (``.tns``, perhaps compressed): lines of indices from 1, or from 0, and a value.
     #[staticmethod]
-    fn read(py: Python<'_>, path: std::path::PathBuf) -> PyResult<Self> {
-        let found = py.detach(|| read_frostt_with::<f64>(path, &FrosttOptions::new())).raise()?;
+    #[pyo3(signature = (path, *, zero_based=false, max_bytes=None))]
+    fn read(py: Python<'_>, path: std::path::PathBuf, zero_based: bool, max_bytes: Option<u64>) -> PyResult<Self> {
+        let found = machine(None)?.compute(py, usize::MAX, || {
+            let options = FrosttOptions::new().zero_based(zero_based).max_bytes(max_bytes.unwrap_or(u64::MAX));
+            read_frostt_with::<f64>(path, &options)
+        })?;
         Ok(Self(found.into()))
+    }
+    /// Writes the tensor as FROSTT text, indices from 1; complex numbers are refused.
+    fn write(&self, py: Python<'_>, path: std::path::PathBuf) -> PyResult<()> {
+        let (dims, values) = (self.0.dims(), self.0.values());
+        macro_rules! written {
+            ($index:ty) => {{
+                let modes: Option<Vec<&[$index]>> = (0..dims.len()).map(|mode| self.0.indices(mode)).collect();
+                modes.map(|modes| {
+                    let options = WriteOptions::new();
+                    py.detach(|| write_frostt_values(path.as_path(), dims, &modes, values, &options)).raise()
+                })
+            }};
+        }
+        let found = written!(u32).or_else(|| written!(u64));
+        found.unwrap_or_else(|| Err(PyValueError::new_err("the tensor has no indices")))
     }
     /// Length of each mode.
     #[getter]
@@ -105,7 +124,7 @@ impl PyTensor {
     fn sum_duplicates(&self, py: Python<'_>) -> PyResult<Self> {
         let on = machine(None)?;
         let Some(threads) = on.threads() else { return Err(PyValueError::new_err("no threads")) };
-        Ok(Self(py.detach(|| self.0.summed(threads)).raise()?))
+        Ok(Self(on.compute(py, self.0.nnz(), || self.0.summed(threads))?))
     }
     fn __repr__(&self) -> String {
         let dims: Vec<String> = self.0.dims().iter().map(usize::to_string).collect();
@@ -174,7 +193,7 @@ pub(crate) fn mttkrp<'py>(
         true => on.mttkrp_plan(x, rank, None, Some(mode))?.eval(&slices, mode),
         false => on.mttkrp(&ring, x, &slices, rank, mode),
     };
-    let found = py.detach(work).raise()?;
+    let found = on.compute(py, x.nnz().saturating_mul(rank), work)?;
     array(py, found)?.call_method1(intern!(py, "reshape"), (x.dims()[mode], rank))
 }
 
@@ -218,15 +237,17 @@ pub(crate) fn _cp_als<'py>(
             }
         }
     };
-    let found = py.detach(|| {
+    let fit = || {
         let als = CpAls::<f64>::new(rank).sweeps(sweeps).tol(tolerance.unwrap_or(0.0)).seed(seed).starts(starts);
         let als = als.nonnegative(nonnegative).ridge(ridge).on_sweep(watch);
         on.cp_als(&if let Some(limit) = limit { als.time_limit(limit) } else { als }, x)
-    });
+    };
+    // Who asks for progress is called on its own thread, and stops between sweeps.
+    let found = if progress.is_some() { py.detach(fit).raise() } else { on.compute(py, x.nnz(), fit) };
     if let Some(e) = failed.into_inner().unwrap_or_else(PoisonError::into_inner) {
         return Err(e);
     }
-    let found = found.raise()?;
+    let found = found?;
     let (weights, of_modes) = found.model.into_parts();
     let list = PyList::empty(py);
     for factor in of_modes {
@@ -290,7 +311,8 @@ pub(crate) fn einsum<'py>(
         .collect::<PyResult<_>>()?;
     let einsum = Einsum::new(expression, &views).raise()?;
     let ring = Semiring::new(semiring, ty).raise()?;
-    let found = py.detach(|| on.einsum(&ring, &einsum)).raise()?;
+    let places = shapes.iter().map(|shape| shape.iter().product::<usize>()).sum();
+    let found = on.compute(py, places, || on.einsum(&ring, &einsum))?;
     // Lengths of the letters of the result.
     let letters = |text: &str| text.chars().filter(|c| !c.is_whitespace()).collect::<Vec<_>>();
     let known: Vec<(char, usize)> =

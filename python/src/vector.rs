@@ -2,17 +2,21 @@
 
 use pyo3::exceptions::{PyIndexError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::PyBytes;
+use pyo3::pyclass::CompareOp;
+use pyo3::types::{PyBytes, PySlice};
 use sparring::algebra::{Array, Type};
-use sparring::runtime::{BinaryOp, Vector};
+use sparring::runtime::{BinaryOp, Op, Vector};
+use sparring::sparse::IndexList;
 
 use crate::arrays::{self, array, asked_type, name_of};
+use crate::compare::compare;
 use crate::errors::Raise;
 use crate::held::Held;
 use crate::machines::machine;
-use crate::matrix::dtype_of;
-use crate::operands::{self, dense};
+use crate::matrix::{dtype_of, index_list};
+use crate::operands::{self, Kind, dense, give_vector};
 use crate::operations::{self, MaskOf};
+use crate::parts;
 use crate::scalars::{number, scalar};
 
 /// A sparse vector: entries at some of n places, in the memory of the processor or of a GPU.
@@ -50,6 +54,11 @@ fn place(of: &Bound<'_, PyAny>, len: usize) -> PyResult<usize> {
     let at = if i < 0 { i + i64::try_from(len)? } else { i };
     let beyond = || PyIndexError::new_err(format!("index {i} is out of bounds for a vector of {len} places"));
     usize::try_from(at).ok().filter(|&at| at < len).ok_or_else(beyond)
+}
+
+/// Whether an index names several places.
+fn is_part(index: &Bound<'_, PyAny>) -> bool {
+    index.is_instance_of::<PySlice>() || index.len().is_ok()
 }
 
 #[pymethods]
@@ -192,19 +201,28 @@ impl PyVector {
     fn __bool__(&self) -> PyResult<bool> {
         Err(PyValueError::new_err("the truth value of a vector is ambiguous: compare x.nnz"))
     }
-    /// The entry at a place, 0 where there is none.
+    /// The entry at a place, 0 where there is none; parts by slices and arrays of indices.
     fn __getitem__<'py>(&self, index: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         let py = index.py();
         let x = self.held.get(py);
+        if is_part(index) {
+            let (list, on) = (index_list(index, x.len())?, machine(Some(&x.machine()))?);
+            let all = IndexList::all();
+            let part = on.compute(py, x.len(), || on.call(Op::Extract(&list, &all), &x).eval())?;
+            return give_vector(py, part, &Kind::Own);
+        }
         let at = place(index, x.len())?;
         match py.detach(|| x.download()?.get(at)).raise()? {
             Some(found) => number(py, &found),
             None => number(py, &scalar(0i32.into_pyobject(py)?.as_any(), x.ty())?),
         }
     }
-    /// Sets the entry at a place.
-    fn __setitem__(&self, index: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>) -> PyResult<()> {
-        let mut x = self.held.lock(index.py());
+    /// Sets the entry at a place, or those of a part to those of a vector or to one number.
+    fn __setitem__(slf: &Bound<'_, Self>, index: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>) -> PyResult<()> {
+        if is_part(index) {
+            return parts::assign_part(slf.as_any(), value, index);
+        }
+        let mut x = slf.get().held.lock(index.py());
         let (at, value) = (place(index, x.len())?, scalar(value, x.ty())?);
         x.set(at, value).raise()
     }
@@ -221,7 +239,10 @@ impl PyVector {
         operations::matmul(other, slf.as_any())
     }
     fn __add__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-        operations::sum(slf.as_any(), other, "plus")
+        operations::sum(slf.as_any(), other)
+    }
+    fn __radd__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        operations::sum(slf.as_any(), other)
     }
     fn __sub__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         operations::difference(slf.as_any(), other)
@@ -234,6 +255,25 @@ impl PyVector {
     }
     fn __truediv__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         operations::times(slf.as_any(), other, "div")
+    }
+    /// Entry by entry, as NumPy has it.
+    fn __pow__<'py>(
+        slf: &Bound<'py, Self>,
+        other: &Bound<'py, PyAny>,
+        modulo: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        if modulo.is_some() {
+            return Err(PyTypeError::new_err("a power has no modulus here"));
+        }
+        operations::power(slf.as_any(), other)
+    }
+    /// Entry by entry, what is absent being 0: the truth values that are true.
+    fn __richcmp__<'py>(
+        slf: &Bound<'py, Self>,
+        other: &Bound<'py, PyAny>,
+        by: CompareOp,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        compare(slf.as_any(), other, by)
     }
     fn __neg__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         operations::unary(slf.as_any(), "ainv")

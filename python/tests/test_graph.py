@@ -87,3 +87,32 @@ def test_graphs_of_matrices():
     ]:
         with pytest.raises(error):
             wrong()
+
+
+@pytest.mark.parametrize("package", ["pandas", "polars", "pyarrow"])
+def test_columns_of_data_frames(package):
+    module = pytest.importorskip(package)
+    columns = {"u": [0, 2, 1], "v": [1, 0, 3], "w": [0.5, 2.0, 1.0]}
+    frame = module.table(columns) if package == "pyarrow" else module.DataFrame(columns)
+    g = sp.graph.from_edges(frame["u"], frame["v"], frame["w"])
+    assert (g.vertices, g.edges, g.is_weighted) == (4, 3, True)
+    assert sp.graph.sssp(g, 2).tolist() == [2.0, 2.5, 0.0, 3.5]
+    m = sp.Matrix.from_coo(frame["u"], frame["v"], frame["w"], (4, 4))
+    assert m[2, 0] == 2.0
+
+
+def test_edges():
+    assert sp.graph.from_edges([0, 1, 0], [1, 0, 1], directed=False).edges == 1
+    assert sp.graph.from_edges([], []).vertices == 0
+    assert sp.graph.from_edges([0], [1], vertices=5).vertices == 5
+    assert sp.graph.sssp(sp.graph.from_edges([0, 0], [1, 1], [3.0, 2.0], repeated="min"), 0).tolist() == [0, 2]
+    for wrong, error in [
+        (lambda: sp.graph.from_edges([0, 0], [1, 1], [3.0, 2.0]), ValueError),
+        (lambda: sp.graph.from_edges([0, 1], [1]), ValueError),
+        (lambda: sp.graph.from_edges([0], [-1]), IndexError),
+        (lambda: sp.graph.from_edges([0], [5], vertices=5), IndexError),
+        (lambda: sp.graph.from_edges(["a"], ["b"]), ValueError),
+        (lambda: sp.graph.from_edges([0.5], [1.0]), ValueError),
+    ]:
+        with pytest.raises(error):
+            wrong()

@@ -95,3 +95,10 @@ def test_wrong_calls():
     ]:
         with pytest.raises(error):
             wrong()
+
+
+def test_a_bar_of_tqdm(capsys):
+    pytest.importorskip("tqdm")
+    x = sp.Tensor([[0, 1], [0, 1], [0, 1]], [2.0, 3.0], shape=(2, 2, 2))
+    assert sp.cp_als(x, 2, progress=True).fit > 0.99
+    assert "cp_als" in capsys.readouterr().err

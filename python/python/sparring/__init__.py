@@ -7,10 +7,11 @@ array([[5., 0.],
        [0., 5.]])
 
 Sparse arrays and matrices of SciPy go in without copies and come out as the same kind; ``Matrix`` and ``Vector`` stay
-on their device between calls. Operators are names (``"min_plus"``, ``"plus"``) or formulas (``"min, a + 2*b"``).
+on their device between calls. Operators are names (``"min_plus"``, ``"plus"``), formulas (``"min, a + 2*b"``), or
+objects that may be made of functions (``sp.Semiring("min", lambda a, b: a + 2 * b)``).
 """
 
-from . import graph, neighbors
+from . import graph, io, neighbors
 from ._sparring import (
     Mask,
     Matrix,
@@ -20,11 +21,16 @@ from ._sparring import (
     __version__,
     aggregate,
     apply,
+    assign,
+    block,
     devices,
+    diag,
     einsum,
     ewise_add,
     ewise_mult,
+    ewise_union,
     explain,
+    extract,
     get_threads,
     kronecker,
     mttkrp,
@@ -33,32 +39,46 @@ from ._sparring import (
     plan,
     reduce,
     reduce_rows,
+    resize,
+    scatter,
     select,
     set_memory_budget,
     set_threads,
+    split,
     transpose,
     vxm,
 )
 from ._cp import Kruskal, cp_als
+from ._operators import BinaryOp, Monoid, Semiring, UnaryOp
 
 __all__ = [
+    "BinaryOp",
     "Kruskal",
     "Mask",
     "Matrix",
+    "Monoid",
     "Plan",
+    "Semiring",
     "Tensor",
+    "UnaryOp",
     "Vector",
     "__version__",
     "aggregate",
     "apply",
+    "assign",
+    "block",
     "cp_als",
     "devices",
+    "diag",
     "einsum",
     "ewise_add",
     "ewise_mult",
+    "ewise_union",
     "explain",
+    "extract",
     "get_threads",
     "graph",
+    "io",
     "kronecker",
     "mttkrp",
     "mxm",
@@ -67,9 +87,12 @@ __all__ = [
     "plan",
     "reduce",
     "reduce_rows",
+    "resize",
+    "scatter",
     "select",
     "set_memory_budget",
     "set_threads",
+    "split",
     "transpose",
     "vxm",
 ]

@@ -55,8 +55,8 @@ def cp_als(
         Times the squared norm of each factor, added to what is made least.
     time_limit : float, optional
         Seconds.
-    progress : callable, optional
-        Called with the number of a sweep and its fit; an exception ends the decomposition.
+    progress : callable or True, optional
+        Called with the number of a sweep and its fit; an exception ends the decomposition. ``True`` shows a bar of tqdm.
     device : str, optional
 
     Examples
@@ -67,7 +67,15 @@ def cp_als(
     >>> round(model.fit, 6), sorted(model.weights.round(6).tolist())
     (1.0, [2.0, 3.0])
     """
-    found = _sparring._cp_als(
-        x, rank, sweeps, tolerance, seed, starts, nonnegative, ridge, time_limit, progress, device
-    )
-    return Kruskal(*found)
+    asked = (x, rank, sweeps, tolerance, seed, starts, nonnegative, ridge, time_limit)
+    if progress is not True:
+        return Kruskal(*_sparring._cp_als(*asked, progress, device))
+    from tqdm.auto import tqdm
+
+    with tqdm(total=sweeps * starts, desc="cp_als", unit=" sweeps") as bar:
+
+        def show(_, fit):
+            bar.set_postfix(fit=f"{fit:.6f}")
+            bar.update()
+
+        return Kruskal(*_sparring._cp_als(*asked, show, device))

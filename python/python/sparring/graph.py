@@ -30,6 +30,7 @@ __all__ = [
     "connected_components",
     "core_numbers",
     "eigenvector_centrality",
+    "from_edges",
     "greedy_coloring",
     "harmonic_centrality",
     "hits",
@@ -82,6 +83,68 @@ def as_graph(g, *, weight=None):
         matrix = scipy.sparse.coo_array((values, (edges[:, 0], edges[:, 1])), shape=(n, n)).tocsr()
         return Graph(matrix, directed=g.is_directed(), weighted=weight is not None)
     return Graph(g, weighted=weight is not None)
+
+
+def from_edges(sources, targets, weights=None, *, vertices=None, directed=True, repeated=None, labels=False):
+    """The :class:`Graph` of a list of edges: arrays, lists, or columns of pandas, polars or pyarrow.
+
+    Parameters
+    ----------
+    sources, targets : array_like
+        Vertices of each edge: integers from 0, or with ``labels`` any words or numbers.
+    weights : array_like, optional
+        A weight for each edge.
+    vertices : int, optional
+        How many there are: by default one more than the largest.
+    directed : bool
+        Whether an edge has a direction.
+    repeated : {"plus", "min", "max", "first", "second"}, optional
+        Which weight counts of an edge that is there more than once; by default it is refused. Without weights it is one
+        edge.
+    labels : bool
+        Numbers the vertices in the order of their labels, and returns these too.
+
+    Returns
+    -------
+    Graph, or (Graph, array of the labels)
+
+    Raises
+    ------
+    ValueError
+        Lists of different lengths, a repeated edge with a weight, vertices that are no integers.
+    IndexError
+        A vertex that is not below ``vertices``.
+
+    Examples
+    --------
+    >>> import sparring as sp
+    >>> sp.graph.from_edges([0, 1, 1], [1, 2, 0], directed=False)
+    <sparring.graph.Graph, undirected, 3 vertices, 2 edges>
+    >>> g, names = sp.graph.from_edges(["ada", "bea"], ["bea", "cleo"], [0.5, 2.0], labels=True)
+    >>> names.tolist(), sp.graph.sssp(g, 0).tolist()
+    (['ada', 'bea', 'cleo'], [0.0, 0.5, 2.5])
+    """
+    import numpy as np
+
+    ends = [np.asarray(of) for of in (sources, targets)]
+    names = None
+    if labels:
+        names, numbers = np.unique(np.concatenate(ends), return_inverse=True)
+        ends = [numbers[: len(ends[0])], numbers[len(ends[0]) :]]
+    if any(of.dtype.kind not in "iu" for of in ends) and ends[0].size:
+        raise ValueError(f"vertices are integers, not {ends[0].dtype} and {ends[1].dtype}: labels=True numbers others")
+    if vertices is None:
+        vertices = len(names) if labels else max((int(of.max()) + 1 for of in ends if of.size), default=0)
+    values = np.ones(len(ends[0]), bool) if weights is None else np.asarray(weights, float)
+    if not directed:
+        # The two directions of an edge are one.
+        ends = [np.minimum(*ends), np.maximum(*ends)]
+    dup = None if weights is None else repeated
+    matrix = _sparring.Matrix.from_coo(*ends, values, (vertices, vertices), dup)
+    if weights is not None and repeated is None and matrix.nnz < len(values):
+        raise ValueError(f"{len(values) - matrix.nnz} edges are repeated: repeated='plus', 'min' or 'max' joins weights")
+    made = Graph(matrix, directed=directed, weighted=weights is not None)
+    return (made, names) if labels else made
 
 
 def bfs(g, source, *, device=None):

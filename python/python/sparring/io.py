@@ -1,0 +1,272 @@
+"""Readers and writers of files, of any size, by all threads; compressed ones (``.gz``, ``.bz2``, ``.zst``, ``.xz``) too.
+
+What a file leaves open is refused with both readings named, or decided by a keyword; nothing is guessed.
+
+>>> import os, tempfile, scipy.sparse, sparring as sp
+>>> path = os.path.join(tempfile.mkdtemp(), "a.mtx")
+>>> sp.io.write_matrix_market(path, scipy.sparse.eye_array(3, format="csr"))
+>>> sp.io.read_matrix_market(path)
+<sparring.Matrix of float64, 3×3 with 3 entries, on cpu>
+"""
+
+from . import _sparring
+
+_io = _sparring._io
+
+__all__ = [
+    "read_csv",
+    "read_dimacs",
+    "read_edges",
+    "read_mat",
+    "read_matrix_market",
+    "read_metis",
+    "read_npy",
+    "read_npz",
+    "read_svmlight",
+    "write_csv",
+    "write_matrix_market",
+    "write_npy",
+    "write_npz",
+    "write_svmlight",
+]
+
+
+def read_matrix_market(path, *, lenient=False, max_bytes=None):
+    """The matrix of a Matrix Market file, in the type that its banner names; of a pattern, bool.
+
+    Parameters
+    ----------
+    path : path
+    lenient : bool
+        Also takes what other programs write and the format leaves open: both triangles of a symmetric matrix, values in
+        a pattern, comments among the entries.
+    max_bytes : int, optional
+        Refuses files with more text than this, unpacked.
+
+    Returns
+    -------
+    Matrix
+    """
+    return _io.read_matrix_market(path, lenient, max_bytes)
+
+
+def read_csv(path, *, header=None, delimiter=",", max_bytes=None):
+    """The table of a CSV file as a matrix, its zeros not stored.
+
+    Parameters
+    ----------
+    path : path
+    header : bool, optional
+        Whether the first line is a heading. Where this is not said, a first line that is not all numbers is refused.
+    delimiter : str
+        One character; a space stands for any number of spaces and tabs.
+    max_bytes : int, optional
+
+    Returns
+    -------
+    Matrix, or (Matrix, list of str) of the names of columns with ``header=True``
+    """
+    made, _, columns, _ = _io.read_csv(path, header, delimiter, max_bytes)
+    return (made, columns) if header else made
+
+
+def read_svmlight(path, *, zero_based=False, columns=None, max_bytes=None):
+    """The rows of a file of svmlight or libsvm, and their labels.
+
+    Parameters
+    ----------
+    path : path
+    zero_based : bool
+        Whether columns count from 0, and not from 1.
+    columns : int, optional
+        Columns of the matrix: the largest that the file has, by default.
+    max_bytes : int, optional
+
+    Returns
+    -------
+    Matrix, list of str
+    """
+    made, labels, _, _ = _io.read_svmlight(path, zero_based, columns, max_bytes)
+    return made, labels
+
+
+def read_edges(
+    path, *, zero_based=None, undirected=None, bipartite=False, renumber=False, named=False, repeated=None,
+    lenient=False, max_bytes=None
+):
+    """The adjacency matrix of a list of edges: SNAP, KONECT, or lines of two vertices and perhaps a weight.
+
+    Parameters
+    ----------
+    path : path
+    zero_based : bool, optional
+        Whether vertices count from 0. Where this is not said, a list with a vertex 0 does, and another is refused.
+    undirected : bool, optional
+        Whether each edge stands for both directions.
+    bipartite : bool
+        Whether its two vertices belong to different sets, rows and columns.
+    renumber : bool
+        Numbers vertices, which may be any integers, in their order.
+    named : bool
+        Takes any words for vertices.
+    repeated : {"sum", "min", "max"}, optional
+        Which weight counts of an edge that the file has more than once; by default it is refused.
+    lenient : bool
+        Takes more columns than a weight.
+    max_bytes : int, optional
+
+    Returns
+    -------
+    Matrix, or (Matrix, array of int) of the vertices' numbers with ``renumber``, or (Matrix, list of str) of their
+    names with ``named``
+    """
+    made, labels, _, ids = _io.read_graph(
+        path, "edges", zero_based, undirected, bipartite, renumber, named, repeated, lenient, max_bytes
+    )
+    if named:
+        return made, labels
+    return (made, ids) if renumber else made
+
+
+def read_metis(path, *, repeated=None, max_bytes=None):
+    """The adjacency matrix of a graph of METIS.
+
+    Parameters
+    ----------
+    path : path
+    repeated : {"sum", "min", "max"}, optional
+        Which weight counts of an edge that the file has more than once; by default it is refused.
+    max_bytes : int, optional
+
+    Returns
+    -------
+    Matrix
+    """
+    return _io.read_graph(path, "metis", None, None, False, False, False, repeated, False, max_bytes)[0]
+
+
+def read_dimacs(path, *, repeated=None, max_bytes=None):
+    """The adjacency matrix of a graph of DIMACS, for shortest paths or for coloring.
+
+    Parameters
+    ----------
+    path : path
+    repeated : {"sum", "min", "max"}, optional
+        Which weight counts of an edge that the file has more than once; by default it is refused.
+    max_bytes : int, optional
+
+    Returns
+    -------
+    Matrix
+    """
+    return _io.read_graph(path, "dimacs", None, None, False, False, False, repeated, False, max_bytes)[0]
+
+
+def read_mat(path, *, variable=None, max_bytes=None):
+    """A sparse matrix of a MAT-file of MATLAB, version 5.
+
+    Parameters
+    ----------
+    path : path
+    variable : str, optional
+        Its name, or ``"Problem.A"`` in a structure; by default the only one, or ``Problem.A``.
+    max_bytes : int, optional
+
+    Returns
+    -------
+    Matrix
+    """
+    return _io.read_mat(path, variable, max_bytes)[0]
+
+
+def read_npz(path, *, max_bytes=None):
+    """The matrix of a file of ``scipy.sparse.save_npz``.
+
+    Parameters
+    ----------
+    path : path
+    max_bytes : int, optional
+
+    Returns
+    -------
+    Matrix
+    """
+    return _io.read_numpy(path, True, max_bytes)[0]
+
+
+def read_npy(path, *, max_bytes=None):
+    """The matrix of an array of two dimensions in a file of ``numpy.save``, its zeros not stored.
+
+    Parameters
+    ----------
+    path : path
+    max_bytes : int, optional
+
+    Returns
+    -------
+    Matrix
+    """
+    return _io.read_numpy(path, False, max_bytes)[0]
+
+
+def write_matrix_market(path, a, *, comment=None, symmetric=False, pattern_only=False):
+    """Writes a matrix as Matrix Market coordinate text; floats as the shortest text that gives the same value.
+
+    Parameters
+    ----------
+    path : path
+        Written whole or not at all.
+    a : Matrix, or sparse array or matrix of SciPy or PyData
+    comment : str, optional
+    symmetric : bool
+        Writes one triangle of a symmetric matrix; another is refused.
+    pattern_only : bool
+        Writes places without values.
+    """
+    _io.write(path, a, "mtx", comment, symmetric, pattern_only, [])
+
+
+def write_csv(path, a):
+    """Writes a matrix as a table, 0 where there is no entry.
+
+    Parameters
+    ----------
+    path : path
+    a : Matrix, or sparse array or matrix of SciPy or PyData
+    """
+    _io.write(path, a, "csv", None, False, False, [])
+
+
+def write_svmlight(path, a, labels=()):
+    """Writes rows and their labels as svmlight has them, columns from 1.
+
+    Parameters
+    ----------
+    path : path
+    a : Matrix, or sparse array or matrix of SciPy or PyData
+    labels : sequence, optional
+        A number for each row; 0 by default.
+    """
+    _io.write(path, a, "svmlight", None, False, False, [str(label) for label in labels])
+
+
+def write_npz(path, a):
+    """Writes a matrix for ``scipy.sparse.load_npz``.
+
+    Parameters
+    ----------
+    path : path
+    a : Matrix, or sparse array or matrix of SciPy or PyData
+    """
+    _io.write(path, a, "npz", None, False, False, [])
+
+
+def write_npy(path, a):
+    """Writes a matrix as a dense array for ``numpy.load``.
+
+    Parameters
+    ----------
+    path : path
+    a : Matrix, or sparse array or matrix of SciPy or PyData
+    """
+    _io.write(path, a, "npy", None, False, False, [])

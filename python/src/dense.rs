@@ -1,0 +1,73 @@
+//! Products of sparse matrices with dense ones, which are arrays of NumPy's.
+
+use numpy::{PyUntypedArray, PyUntypedArrayMethods};
+use pyo3::exceptions::PyValueError;
+use pyo3::intern;
+use pyo3::prelude::*;
+use sparring::runtime::{Matrix, Semiring};
+
+use crate::arrays::{self, Values, array, name_of, promoted};
+use crate::errors::Raise;
+use crate::operands::{Operand, matrix};
+use crate::operations::Written;
+
+/// Whether it is an array of two dimensions.
+pub(crate) fn is_dense(x: &Bound<'_, PyAny>) -> bool {
+    x.cast::<PyUntypedArray>().is_ok_and(|x| x.ndim() == 2)
+}
+
+/// A ⊕.⊗ X for a dense X, or X ⊕.⊗ B for a dense X, as a dense array.
+///
+/// X·B is (Bᵀ·Xᵀ)ᵀ, its factors exchanged in ⊗, so that of an operator that does not commute it is refused.
+pub(crate) fn product<'py>(
+    a: &Bound<'py, PyAny>,
+    b: &Bound<'py, PyAny>,
+    semiring: &str,
+    written: &Written<'py>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let py = a.py();
+    if written.writes() {
+        return Err(PyValueError::new_err("a dense result has no mask, accum, replace or out"));
+    }
+    let [mut flip_a, mut flip_b] = written.transposed();
+    let (sparse, dense, is_left) = if is_dense(a) { (b, a, false) } else { (a, b, true) };
+    let (of, _) = matrix(sparse)?;
+    let ty = promoted(py, of.ty(), arrays::type_of(&dense.cast::<PyUntypedArray>()?.dtype(), "b")?)?;
+    let mut dense = dense.call_method1(intern!(py, "astype"), (name_of(ty),))?;
+    if !is_left {
+        // Xᵀ and Bᵀ take their places.
+        (flip_a, flip_b) = (!flip_b, !flip_a);
+        if !commutes(semiring) {
+            let message = format!("semiring: {semiring:?} of a dense left operand: its factors do not commute");
+            return Err(PyValueError::new_err(message));
+        }
+    }
+    if flip_b {
+        dense = dense.getattr(intern!(py, "T"))?;
+    }
+    let (values, shape) = Values::of(&dense, "b")?;
+    let (of, ring) = (of.cast(ty).raise()?, Semiring::new(semiring, ty).raise()?);
+    let (rows, columns) = (if flip_a { of.shape().1 } else { of.shape().0 }, shape[1]);
+    if shape[0] != if flip_a { of.shape().0 } else { of.shape().1 } {
+        let ((m, n), (p, q)) = (dims(&of, flip_a), (shape[0], shape[1]));
+        return Err(PyValueError::new_err(format!("product of {m}×{n} and {p}×{q}")));
+    }
+    let on = written.machine(&[&Operand::Matrix(of.clone())])?;
+    let made = on.compute(py, of.nnz().saturating_mul(columns), || {
+        let call = on.spmm(&ring, &of, values.slice(), columns);
+        if flip_a { call.transpose_a() } else { call }.eval()
+    })?;
+    let made = array(py, made)?.call_method1(intern!(py, "reshape"), (rows, columns))?;
+    if is_left { Ok(made) } else { made.getattr(intern!(py, "T")) }
+}
+
+fn dims(of: &Matrix, flip: bool) -> (usize, usize) {
+    let (m, n) = of.shape();
+    if flip { (n, m) } else { (m, n) }
+}
+
+/// Whether a named ⊗ takes its factors in either order.
+fn commutes(semiring: &str) -> bool {
+    let mul = semiring.split_once('_').map_or("", |(_, mul)| mul);
+    matches!(mul, "times" | "plus" | "min" | "max" | "pair" | "oneb" | "land" | "lor" | "lxor" | "eq" | "ne")
+}

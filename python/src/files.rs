@@ -1,0 +1,214 @@
+//! Readers and writers of files: what `sparring.io` stands on.
+
+use std::path::PathBuf;
+
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use sparring::algebra::{Array, Slice};
+use sparring::io::{
+    CsvOptions, EdgeOptions, LabeledMatrix, Labels, MatlabOptions, NumpyOptions, ReadOptions, Repeated,
+    SvmlightOptions, WriteOptions, read_csv_with, read_dimacs_with, read_edges_with, read_mat_with,
+    read_matrix_market_with, read_metis_with, read_npy_with, read_npz_with, read_svmlight_with, write_csv,
+    write_matrix_market_any, write_npy, write_npz, write_svmlight,
+};
+use sparring::runtime::Matrix;
+use sparring::{Pattern, Result};
+
+use crate::arrays::array;
+use crate::errors::Raise;
+use crate::machines::machine;
+use crate::matrix::PyMatrix;
+use crate::operands;
+
+/// Bytes of text, unpacked, that a reader takes.
+fn most(max_bytes: Option<u64>) -> u64 {
+    max_bytes.unwrap_or(u64::MAX)
+}
+
+/// A matrix, labels of its rows, names of its columns, and the numbers that its rows have in the file.
+type Read<'py> = (PyMatrix, Vec<String>, Vec<String>, Bound<'py, PyAny>);
+
+fn read(py: Python<'_>, entries: impl FnOnce() -> Result<LabeledMatrix> + Send) -> PyResult<Read<'_>> {
+    let found = machine(None)?.compute(py, usize::MAX, entries)?;
+    let texts = |labels: &Labels| labels.iter().map(str::to_owned).collect();
+    let (labels, columns) = (texts(&found.labels), texts(&found.columns));
+    let made = Matrix::new(found.pattern, found.values).raise()?;
+    Ok((PyMatrix::new(made), labels, columns, array(py, Array::of(found.ids))?))
+}
+
+/// The matrix of a Matrix Market file, in the type that its banner names.
+#[pyfunction]
+#[pyo3(signature = (path, lenient, max_bytes))]
+pub(crate) fn read_matrix_market(
+    py: Python<'_>,
+    path: PathBuf,
+    lenient: bool,
+    max_bytes: Option<u64>,
+) -> PyResult<PyMatrix> {
+    let on = machine(None)?;
+    let made = on.compute(py, usize::MAX, || {
+        let options = ReadOptions::new().lenient(lenient).max_bytes(most(max_bytes));
+        let (pattern, values) = read_matrix_market_with(path, &options)?.any()?;
+        Matrix::new(pattern, values)
+    })?;
+    Ok(PyMatrix::new(made))
+}
+
+/// The table of a CSV file.
+#[pyfunction]
+#[pyo3(signature = (path, header, delimiter, max_bytes))]
+pub(crate) fn read_csv<'py>(
+    py: Python<'py>,
+    path: PathBuf,
+    header: Option<bool>,
+    delimiter: &str,
+    max_bytes: Option<u64>,
+) -> PyResult<Read<'py>> {
+    let &[delimiter] = delimiter.as_bytes() else {
+        return Err(PyValueError::new_err(format!("delimiter: {delimiter:?} is not one character")));
+    };
+    read(py, || {
+        let options = CsvOptions::new().delimiter(delimiter).max_bytes(most(max_bytes));
+        read_csv_with(path, &if let Some(header) = header { options.header(header) } else { options })
+    })
+}
+
+/// The rows and labels of a file of svmlight.
+#[pyfunction]
+#[pyo3(signature = (path, zero_based, columns, max_bytes))]
+pub(crate) fn read_svmlight<'py>(
+    py: Python<'py>,
+    path: PathBuf,
+    zero_based: bool,
+    columns: Option<usize>,
+    max_bytes: Option<u64>,
+) -> PyResult<Read<'py>> {
+    read(py, || {
+        let options = SvmlightOptions::new().zero_based(zero_based).max_bytes(most(max_bytes));
+        read_svmlight_with(path, &if let Some(n) = columns { options.columns(n) } else { options })
+    })
+}
+
+/// The adjacency matrix of a list of edges, or of a graph of METIS or of DIMACS.
+#[pyfunction]
+#[pyo3(signature = (path, format, zero_based, undirected, bipartite, renumber, named, repeated, lenient, max_bytes))]
+#[allow(clippy::too_many_arguments, reason = "keywords of Python")]
+pub(crate) fn read_graph<'py>(
+    py: Python<'py>,
+    path: PathBuf,
+    format: &str,
+    zero_based: Option<bool>,
+    undirected: Option<bool>,
+    bipartite: bool,
+    renumber: bool,
+    named: bool,
+    repeated: Option<&str>,
+    lenient: bool,
+    max_bytes: Option<u64>,
+) -> PyResult<Read<'py>> {
+    let repeated = match repeated {
+        None => Repeated::default(),
+        Some("sum") => Repeated::Sum,
+        Some("min") => Repeated::Min,
+        Some("max") => Repeated::Max,
+        Some(other) => {
+            return Err(PyValueError::new_err(format!("repeated: {other:?} is none of 'sum', 'min', 'max'")));
+        }
+    };
+    let options = EdgeOptions::new().bipartite(bipartite).renumber(renumber).named(named).repeated(repeated);
+    let options = options.lenient(lenient).max_bytes(most(max_bytes));
+    let options = zero_based.map_or(options, |yes| options.zero_based(yes));
+    let options = undirected.map_or(options, |yes| options.undirected(yes));
+    match format {
+        "metis" => read(py, || read_metis_with(path, &options)),
+        "dimacs" => read(py, || read_dimacs_with(path, &options)),
+        _ => read(py, || read_edges_with(path, &options)),
+    }
+}
+
+/// A matrix of a MAT-file.
+#[pyfunction]
+#[pyo3(signature = (path, variable, max_bytes))]
+pub(crate) fn read_mat<'py>(
+    py: Python<'py>,
+    path: PathBuf,
+    variable: Option<&str>,
+    max_bytes: Option<u64>,
+) -> PyResult<Read<'py>> {
+    read(py, || {
+        let options = MatlabOptions::new().max_bytes(most(max_bytes));
+        read_mat_with(path, &if let Some(name) = variable { options.variable(name) } else { options })
+    })
+}
+
+/// The matrix of a file of `scipy.sparse.save_npz`, or of the two dimensions of one of `numpy.save`.
+#[pyfunction]
+#[pyo3(signature = (path, is_archive, max_bytes))]
+pub(crate) fn read_numpy<'py>(
+    py: Python<'py>,
+    path: PathBuf,
+    is_archive: bool,
+    max_bytes: Option<u64>,
+) -> PyResult<Read<'py>> {
+    read(py, || {
+        let options = NumpyOptions::new().max_bytes(most(max_bytes));
+        if is_archive { read_npz_with(path, &options) } else { read_npy_with(path, &options) }
+    })
+}
+
+/// Writes a matrix in a format by its name.
+#[pyfunction]
+#[pyo3(signature = (path, a, format, comment, symmetric, pattern_only, labels))]
+#[allow(clippy::too_many_arguments, reason = "keywords of Python")]
+pub(crate) fn write(
+    py: Python<'_>,
+    path: PathBuf,
+    a: &Bound<'_, PyAny>,
+    format: &str,
+    comment: Option<&str>,
+    symmetric: bool,
+    pattern_only: bool,
+    labels: Vec<String>,
+) -> PyResult<()> {
+    let a = operands::matrix(a)?.0.download().raise()?;
+    let (Some(pattern), Some(values)) = (a.pattern(), a.values()) else {
+        return Err(PyTypeError::new_err(format!("a matrix of {} is not written", a.ty())));
+    };
+    let options = comment.map_or_else(WriteOptions::new, |text| WriteOptions::new().comment(text));
+    let options = if symmetric { options.symmetric() } else { options };
+    let options = if pattern_only { options.pattern_only() } else { options };
+    let work = || -> Result<()> {
+        let labels = Labels::of(labels.iter().map(String::as_str))?;
+        written(&path, pattern, values, format, &labels, &options)
+    };
+    machine(None)?.compute(py, usize::MAX, work)
+}
+
+fn written(
+    path: &PathBuf,
+    pattern: &Pattern,
+    values: Slice<'_>,
+    format: &str,
+    labels: &Labels,
+    options: &WriteOptions<'_>,
+) -> Result<()> {
+    match format {
+        "csv" => write_csv(path, pattern, values, options),
+        "svmlight" => write_svmlight(path, pattern, values, labels, options),
+        "npz" => write_npz(path, pattern, values),
+        "npy" => write_npy(path, pattern, values),
+        _ => write_matrix_market_any(path, pattern, values, options),
+    }
+}
+
+/// The functions of `sparring._sparring._io`.
+pub(crate) fn module<'py>(py: Python<'py>) -> PyResult<Bound<'py, PyModule>> {
+    let m = PyModule::new(py, "_io")?;
+    macro_rules! functions {
+        ($($name:ident)*) => {
+            $(m.add_function(wrap_pyfunction!($name, &m)?)?;)*
+        };
+    }
+    functions! { read_csv read_graph read_mat read_matrix_market read_numpy read_svmlight write }
+    Ok(m)
+}

@@ -1,0 +1,148 @@
+"""Arrays of CuPy's and of others in a GPU's memory, and operations there."""
+
+import numpy as np
+import pytest
+import scipy.sparse
+import sparring as sp
+
+from test_arrays import random
+
+pytestmark = pytest.mark.skipif("cuda:0" not in sp.devices(), reason="no GPU")
+
+
+@pytest.fixture
+def cupy():
+    return pytest.importorskip("cupy")
+
+
+@pytest.fixture
+def there(cupy):
+    return pytest.importorskip("cupyx.scipy.sparse")
+
+
+@pytest.mark.parametrize("dtype", ["bool", "float32", "float64", "complex64", "complex128"])
+@pytest.mark.parametrize("format", ["csr", "csc", "coo"])
+def test_matrices_of_cupy(cupy, there, format, dtype):
+    a = random((20, 20), dtype=dtype)
+    on_device = there.csr_matrix(scipy.sparse.csr_matrix(a)).asformat(format)
+    m = sp.Matrix(on_device)
+    assert (m.device, m.shape, m.nnz, m.dtype) == ("cuda:0", a.shape, a.nnz, np.dtype(dtype))
+    np.testing.assert_array_equal(m.to("cpu").toarray(), a.toarray())
+    if dtype == "bool":
+        return
+    c = sp.mxm(on_device, on_device)
+    assert type(c) is type(on_device)
+    np.testing.assert_allclose(c.get().toarray(), a.toarray() @ a.toarray(), rtol=1e-5)
+
+
+def test_results_are_shared(cupy, there):
+    m = sp.Matrix(random()).to("cuda:0")
+    data = cupy.asarray(m.data)
+    assert data.data.ptr == m.data.__cuda_array_interface__["data"][0]
+    np.testing.assert_array_equal(data.get(), random().data)
+    np.testing.assert_array_equal(cupy.asarray(m.indices).get(), random().indices)
+    np.testing.assert_array_equal(cupy.asarray(m.indptr).get(), random().indptr)
+    # The array outlives the matrix.
+    del m
+    np.testing.assert_array_equal(data.get(), random().data)
+    c = sp.mxm(there.csr_matrix(scipy.sparse.csr_matrix(random((20, 20)))), random((20, 20)))
+    assert isinstance(c, there.csr_matrix)
+    assert (c @ c).shape == (20, 20)
+
+
+def test_vectors_of_cupy(cupy, there):
+    a, x = random((20, 30)), np.arange(30.0)
+    on_device = there.csr_matrix(scipy.sparse.csr_matrix(a))
+    y = sp.mxv(on_device, cupy.asarray(x))
+    assert isinstance(y, cupy.ndarray)
+    np.testing.assert_allclose(y.get(), a @ x)
+    assert sp.reduce(cupy.asarray(x)) == x.sum()
+    assert sp.Vector(cupy.asarray(x)).device == "cuda:0"
+    with pytest.raises(ValueError, match="contiguous"):
+        sp.Vector(cupy.asarray(x)[::2])
+
+
+def test_tensors_of_torch():
+    torch = pytest.importorskip("torch")
+    x = torch.arange(30.0, device="cuda", dtype=torch.float64)
+    y = sp.mxv(sp.Matrix(random((20, 30)), device="cuda"), x)
+    assert isinstance(y, torch.Tensor) and y.device.type == "cuda"
+    np.testing.assert_allclose(y.cpu().numpy(), random((20, 30)) @ np.arange(30.0))
+    m = sp.Matrix(random(), device="cuda:0")
+    np.testing.assert_array_equal(torch.as_tensor(m.data, device="cuda").cpu().numpy(), random().data)
+
+
+def test_unsorted_and_wide(cupy, there):
+    indptr, indices = cupy.asarray([0, 3, 4]), cupy.asarray([2, 0, 2, 1])
+    a = there.csr_matrix((cupy.asarray([1.0, 2.0, 3.0, 4.0]), indices, indptr), shape=(2, 3))
+    np.testing.assert_array_equal(sp.Matrix(a).to("cpu").toarray(), [[2, 0, 4], [0, 4, 0]])
+    assert a.data.get().tolist() == [1.0, 2.0, 3.0, 4.0]
+    empty = there.csr_matrix((3, 4), dtype="float64")
+    assert sp.Matrix(empty).nnz == 0
+    assert sp.mxm(empty, empty, transpose_b=True).nnz == 0
+
+
+def test_wrong_arrays_are_refused(cupy, there):
+    def given(indptr, indices, data, shape=(2, 3)):
+        a = there.csr_matrix((2, 3), dtype="float64")
+        a.data, a.indices, a.indptr = (cupy.asarray(part) for part in (data, indices, indptr))
+        a._shape, a._has_canonical_format, a._has_sorted_indices = shape, True, True
+        return a
+
+    right = (np.array([0, 1, 2], "int32"), np.array([0, 2], "int32"), np.ones(2))
+    assert sp.Matrix(given(*right)).nnz == 2
+    for place, wrong in [
+        (0, np.array([0, 2, 1], "int32")), (0, np.array([1, 1, 2], "int32")), (0, np.array([0, 1, 3], "int32")),
+        (0, np.array([0, -1, 2], "int32")), (0, np.array([0, 2], "int32")), (1, np.array([0, 3], "int32")),
+        (1, np.array([0, -1], "int32")), (1, np.array([0], "int32")), (2, np.ones(3)), (2, np.ones((2, 1))),
+        (0, np.array([0.0, 1.0, 2.0])), (2, np.ones(2, "float16")),
+    ]:
+        parts = list(right)
+        parts[place] = wrong
+        with pytest.raises((ValueError, TypeError, IndexError)):
+            sp.Matrix(given(*parts))
+    unsorted = (np.array([0, 2, 2], "int32"), np.array([2, 0], "int32"), np.ones(2))
+    with pytest.raises(ValueError, match="increase"):
+        sp.Matrix(given(*unsorted))
+
+
+class Claim:
+    """An interface that promises what is not there."""
+
+    ndim = 1
+
+    def __init__(self, at, len):
+        self.__cuda_array_interface__ = {"shape": (len,), "typestr": "<f8", "data": (at, False), "version": 3}
+
+
+def test_memory_that_is_not_there(cupy):
+    real = cupy.ones(4)
+    assert sp.Vector(Claim(real.data.ptr, 4)).nnz == 4
+    for claim in [Claim(0, 4), Claim(0x1234, 4), Claim(np.ones(4).ctypes.data, 4), Claim(real.data.ptr, 1 << 40)]:
+        with pytest.raises((ValueError, RuntimeError, MemoryError)):
+            sp.Vector(claim)
+    assert sp.Vector(Claim(real.data.ptr, 4)).nnz == 4
+
+
+def test_operations_there():
+    a = random((40, 40), seed=3)
+    m = sp.Matrix(a, device="cuda")
+    np.testing.assert_allclose((m @ m).to("cpu").toarray(), (a @ a).toarray())
+    np.testing.assert_allclose((m @ np.arange(40.0)), a @ np.arange(40.0))
+    np.testing.assert_array_equal((m > 2).to("cpu").toarray(), a.toarray() > 2)
+    np.testing.assert_array_equal((m <= m.T).to("cpu").toarray(), a.toarray() <= a.toarray().T)
+    np.testing.assert_allclose(sp.mxm(m, np.ones((40, 3))), a @ np.ones((40, 3)))
+    plan = sp.plan(m, m)
+    np.testing.assert_allclose(plan(m, m).to("cpu").toarray(), (a @ a).toarray())
+    both = sp.block([[m, m]])
+    assert both.device == "cuda:0"
+    np.testing.assert_array_equal(sp.extract(m, [3, 1], slice(5)).to("cpu").toarray(), a.toarray()[[3, 1], :5])
+    f = sp.UnaryOp(lambda a, i, j: np.where(i < j, a / 2, a))
+    np.testing.assert_array_equal(
+        sp.apply(m, f).to("cpu").toarray(), np.where(np.triu(np.ones((40, 40)), 1), a.toarray() / 2, a.toarray())
+    )
+    g = sp.graph.Graph(a, directed=True)
+    np.testing.assert_array_equal(sp.graph.bfs(g, 0, device="cuda"), sp.graph.bfs(g, 0))
+    distances, indices = sp.neighbors.kneighbors(a, k=3, device="cuda")
+    expected, _ = sp.neighbors.kneighbors(a, k=3)
+    np.testing.assert_allclose(distances, expected, rtol=1e-9, atol=1e-9)
