@@ -362,7 +362,7 @@ pub(crate) fn vxm<'py>(
 }
 
 macro_rules! elementwise {
-    ($($(#[$doc:meta])* $name:ident $op:expr, $default:literal;)*) => {$(
+    ($($(#[$doc:meta])* $name:ident $op:expr, $default:tt;)*) => {$(
         $(#[$doc])*
         #[pyfunction]
         #[pyo3(signature = (a, b, op=$default, *, mask=None, complement=false, accum=None, replace=false, out=None,

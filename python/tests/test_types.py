@@ -1,0 +1,51 @@
+"""The types that mypy reads: those of the extension module are what it has, and programs over them are checked."""
+
+import os
+import pathlib
+import subprocess
+import sys
+
+import pytest
+
+pytest.importorskip("mypy")
+
+PROGRAM = """
+import numpy as np
+import scipy.sparse
+import sparring as sp
+
+a = scipy.sparse.csr_array((3, 3))
+c: scipy.sparse.csr_array = sp.mxm(a, a, "min_plus")
+m: sp.Matrix = sp.mxm(sp.Matrix(a), a, sp.Semiring("min", lambda a, b: a + 2 * b), mask=~sp.Matrix(a))
+y: sp.Vector = sp.reduce_rows(m, "max")
+n: int = m.nnz + y.size
+x: np.ndarray = sp.mxv(m, np.ones(3))
+sp.assign(m, 7, [0, 1], slice(2))
+"""
+WRONG = ["sp.mxm(a)", "sp.mxm(a, a, 3)", "sp.Matrix(a).nothing", 'sp.aggregate(a, "median")', "sp.mxv(a, a)"]
+
+
+def mypy(*arguments):
+    environment = os.environ | {"MYPYPATH": str(pathlib.Path(__file__).parents[1] / "python")}
+    found = subprocess.run([sys.executable, "-m", *arguments], capture_output=True, text=True, env=environment)
+    return found.returncode, found.stdout + found.stderr
+
+
+def test_the_stub_is_what_the_module_has(tmp_path):
+    # PyO3 makes it of all names.
+    (tmp_path / "allowed").write_text("sparring._sparring.__all__\n")
+    code, told = mypy("mypy.stubtest", "sparring._sparring", "--allowlist", str(tmp_path / "allowed"))
+    assert code == 0, told
+
+
+def test_programs_are_checked(tmp_path):
+    right, wrong = tmp_path / "right.py", tmp_path / "wrong.py"
+    right.write_text(PROGRAM)
+    options = ["--ignore-missing-imports", "--follow-untyped-imports", "--cache-dir", str(tmp_path / "cache")]
+    code, told = mypy("mypy", *options, str(right))
+    assert code == 0, told
+    wrong.write_text(PROGRAM + "\n".join(WRONG))
+    code, told = mypy("mypy", *options, str(wrong))
+    assert code == 1
+    for line in range(PROGRAM.count("\n") + 1, PROGRAM.count("\n") + 1 + len(WRONG)):
+        assert f"wrong.py:{line}:" in told, told
