@@ -35,7 +35,8 @@ def main():
     data.obs["leiden"] = labels.astype(str)
     # Most cells of a community are of one kind.
     pure = sum(np.bincount(kind[labels == label]).max() for label in np.unique(labels)) / len(kind)
-    print(f"{len(np.unique(labels))} communities of {len(kind)} cells, modularity {modularity:.2f}, {pure:.0%} with their kind")
+    count = len(np.unique(labels))
+    print(f"{count} communities of {len(kind)} cells, modularity {modularity:.2f}, {pure:.0%} with their kind")
     return labels, pure
 
 

@@ -1,4 +1,4 @@
-"""scikit-learn's own tests of neighbors, with ours in the place of theirs: ``python sklearn_own.py [pytest's options]``.
+"""scikit-learn's own tests of neighbors, with ours in the place of theirs: ``python sklearn_own.py [options of pytest]``.
 
 Prints how many passed, and how many were left out for which reason.
 """
@@ -102,8 +102,8 @@ def main(options):
     code = pytest.main(arguments, plugins=[plugin])
     count = plugin.counts
     print(
-        f"tests of scikit-learn {sklearn.__version__} that reach ours: {count['passed']} passed, {count['failed']} failed, {count['skipped']} "
-        f"skipped; in {len(plugin.elsewhere)} of them scikit-learn computed a metric that it alone has"
+        f"tests of scikit-learn {sklearn.__version__} that reach ours: {count['passed']} passed, {count['failed']} failed, "
+        f"{count['skipped']} skipped; in {len(plugin.elsewhere)} of them scikit-learn computed a metric that it alone has"
     )
     for title, reasons in [("left out", plugin.left_out), ("passed but for an exception", plugin.answered)]:
         for why, times in reasons.most_common():

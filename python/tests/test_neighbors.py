@@ -80,7 +80,8 @@ def test_graphs_and_distances_take_what_scikit_learn_takes():
 
     x = random((30, 6), density=0.6, seed=8)
     dense = x.toarray()
-    for settings in [{}, {"metric": "l1"}, {"p": 3}, {"include_self": True}, {"mode": "distance", "include_self": "auto"}]:
+    auto = {"mode": "distance", "include_self": "auto"}
+    for settings in [{}, {"metric": "l1"}, {"p": 3}, {"include_self": True}, auto]:
         for rows in [dense, x]:
             if settings.get("p") == 3 and rows is x:
                 continue

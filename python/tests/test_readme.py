@@ -49,7 +49,8 @@ def test_the_table_has_every_function():
         missing = {prefix + name for name in module.__all__} - named
         # Types of results, what these calls stand on, and names that no other package has.
         assert missing <= {
-            "Kruskal", "Mask", "Plan", "Vector", "__version__", "get_threads", "graph.Graph", "graph.as_graph", "neighbors.metrics",
+            "Kruskal", "Mask", "Plan", "Vector", "__version__", "get_threads", "graph.Graph", "graph.as_graph",
+            "neighbors.metrics",
         }
 
 

@@ -22,7 +22,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from . import neighbors
 
-# The classes of scikit-learn, by name: whoever replaces the names in `sklearn.neighbors` by these does not replace them here.
+# Names in `sklearn.neighbors` may be replaced by ours: these stay.
 _SEARCH, _TREES = theirs.NearestNeighbors, (theirs.BallTree, theirs.KDTree)
 _KNN_CLASSIFIER, _KNN_REGRESSOR = theirs.KNeighborsClassifier, theirs.KNeighborsRegressor
 _RADIUS_CLASSIFIER, _RADIUS_REGRESSOR = theirs.RadiusNeighborsClassifier, theirs.RadiusNeighborsRegressor
@@ -62,8 +62,8 @@ class _Neighbors(BaseEstimator):
         """Metrics that only scikit-learn has, callables, and precomputed distances."""
         if self.device is not None:
             raise ValueError(f"metric: {self.metric!r} is computed by scikit-learn, without the device {self.device!r}")
-        params = {name: getattr(self, name) for name in ("algorithm", "leaf_size", "metric", "p", "metric_params", "n_jobs")}
-        self._scikit_learn = _SEARCH(**params).fit(X)
+        names = "algorithm", "leaf_size", "metric", "p", "metric_params", "n_jobs"
+        self._scikit_learn = _SEARCH(**{name: getattr(self, name) for name in names}).fit(X)
         self.effective_metric_ = self._scikit_learn.effective_metric_
         self.effective_metric_params_ = self._scikit_learn.effective_metric_params_
 
@@ -295,6 +295,7 @@ _METRIC = """metric : str or callable, default="minkowski"
         Taken for scikit-learn's sake. Every search is exact, on the threads of :func:`sparring.set_threads`.
     device : str, optional
         ``"cuda:0"`` searches on a GPU.
+
 """
 
 
