@@ -68,14 +68,9 @@ class _Neighbors(BaseEstimator):
         self.effective_metric_params_ = self._scikit_learn.effective_metric_params_
 
     def _validated(self, X, reset=True):
-        return validate_data(
-            self,
-            X,
-            accept_sparse="csr",
-            dtype=(np.float64, np.float32),
-            ensure_all_finite="allow-nan" if self.metric == "nan_euclidean" else True,
-            reset=reset,
-        )
+        finite = "allow-nan" if self.metric == "nan_euclidean" else True
+        X = validate_data(self, X, accept_sparse="csr", ensure_all_finite=finite, reset=reset)
+        return X if X.dtype in (np.float64, np.float32) else X.astype(np.float64)
 
     def _query(self, X):
         """Rows that ask, checked; those of precomputed distances are checked by scikit-learn."""

@@ -84,6 +84,8 @@ def _resolve(metric, p=2, metric_params=None):
 
 def _rows(x):
     """Rows as a sparse matrix: those of a dense array or of a data frame too."""
+    import sys
+
     import numpy as np
 
     if isinstance(x, (np.ndarray, list, tuple)) or type(x).__module__.partition(".")[0] in ("pandas", "polars"):
@@ -92,7 +94,18 @@ def _rows(x):
         dense = np.asarray(x)
         if dense.ndim != 2:
             raise ValueError(f"rows of a matrix were expected, not an array of {dense.ndim} dimensions")
-        return scipy.sparse.csr_array(dense)
+        if dense.dtype.kind in "SUV":
+            raise TypeError(f"rows of numbers were expected, not of {dense.dtype}")
+        if dense.dtype.kind == "O" or dense.dtype.kind == "f" and dense.dtype.itemsize not in (4, 8):
+            dense = dense.astype(np.float64)
+        return scipy.sparse.csr_array(dense.astype(dense.dtype.newbyteorder("="), copy=False))
+    if not hasattr(x, "shape"):
+        raise TypeError(f"rows of a matrix were expected, not {type(x).__name__}")
+    scipy_sparse = sys.modules.get("scipy.sparse")
+    if scipy_sparse is not None and scipy_sparse.issparse(x) and not getattr(x, "has_canonical_format", True):
+        # Entries at one place are added, as SciPy means them.
+        x = x.copy()
+        x.sum_duplicates()
     return x
 
 
@@ -296,7 +309,7 @@ def radius_neighbors_graph(
     Raises
     ------
     ValueError
-        If the metric is unknown, the radius is negative or NaN, or values are not finite.
+        If the metric is unknown, the radius is NaN, or values are not finite.
 
     Examples
     --------
