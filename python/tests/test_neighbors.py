@@ -28,9 +28,9 @@ def test_neighbors_are_the_first_of_all():
     np.testing.assert_allclose(distances, np.take_along_axis(all_pairs, order, 1), atol=1e-12)
     index = sp.neighbors.Index(y, "euclidean")
     np.testing.assert_array_equal(index.kneighbors(x, 6)[1], order)
-    graph = sp.neighbors.kneighbors_graph(x, y, k=6, mode="distance")
+    graph = sp.neighbors.kneighbors_graph(x, 6, Y=y, mode="distance")
     assert graph.shape == (40, 30) and graph.nnz == 240
-    within = sp.neighbors.radius_neighbors_graph(x, y, radius=4.0)
+    within = sp.neighbors.radius_neighbors_graph(x, 4.0, Y=y, mode="distance")
     np.testing.assert_array_equal(within.toarray() > 0, (all_pairs <= 4) & (all_pairs > 0))
     _, alone = sp.neighbors.kneighbors(x.toarray(), k=1, exclude_self=True)
     assert not (alone[:, 0] == np.arange(40)).any()
@@ -72,6 +72,68 @@ def test_estimators():
     assert ours.score(x, labels) > 0.9
     graph = sp.neighbors.KNeighborsTransformer(n_neighbors=3).fit_transform(x)
     assert graph.shape == (50, 50) and graph.nnz == 200
+
+
+def test_graphs_and_distances_take_what_scikit_learn_takes():
+    sklearn = pytest.importorskip("sklearn.neighbors")
+    from sklearn.metrics import pairwise_distances
+
+    x = random((30, 6), density=0.6, seed=8)
+    dense = x.toarray()
+    auto = {"mode": "distance", "include_self": "auto"}
+    for settings in [{}, {"metric": "l1"}, {"p": 3}, {"include_self": True}, auto]:
+        for rows in [dense, x]:
+            if settings.get("p") == 3 and rows is x:
+                continue
+            expected = sklearn.kneighbors_graph(rows, 3, **settings)
+            found = sp.neighbors.kneighbors_graph(rows, 3, **settings)
+            assert isinstance(found, scipy.sparse.csr_array if rows is x else scipy.sparse.csr_matrix)
+            np.testing.assert_allclose(found.toarray().sum(1), expected.toarray().sum(1), atol=1e-6)
+            expected = sklearn.radius_neighbors_graph(rows, 4.5, **settings).toarray()
+            np.testing.assert_allclose(
+                sp.neighbors.radius_neighbors_graph(rows, 4.5, **settings).toarray(), expected, atol=1e-6
+            )
+    model = sp.neighbors.NearestNeighbors(metric="manhattan").fit(x)
+    graph = sp.neighbors.kneighbors_graph(model, 4, metric="manhattan")
+    np.testing.assert_array_equal(graph.toarray(), model.kneighbors_graph(n_neighbors=4).toarray())
+    with pytest.raises(ValueError, match="estimator has 'manhattan'"):
+        sp.neighbors.kneighbors_graph(model, 4)
+    with pytest.raises(ValueError, match="30 of 30 rows, each without itself"):
+        sp.neighbors.kneighbors_graph(x, 30)
+    # What ours does not have is scikit-learn's, but for devices.
+    both = {"metric": "minkowski", "p": 3, "w": np.arange(6.0)}, {"metric": "seuclidean"}, {"metric": lambda a, b: a[0]}
+    for settings in both:
+        expected = pairwise_distances(dense, **settings)
+        np.testing.assert_array_equal(sp.neighbors.pairwise_distances(dense, **settings), expected)
+        with pytest.raises(ValueError, match="cuda:0"):
+            sp.neighbors.pairwise_distances(dense, device="cuda:0", **settings)
+    with pytest.raises(ValueError, match="cuda:0"):
+        sp.neighbors.NearestNeighbors(metric="haversine", device="cuda:0").fit(dense)
+
+
+def test_several_outputs_and_precomputed_distances():
+    sklearn = pytest.importorskip("sklearn.neighbors")
+    x, q = random((50, 8), density=0.5, seed=6), random((9, 8), density=0.5, seed=7)
+    rng = np.random.default_rng(0)
+    labels, values = rng.integers(0, 3, (50, 2)), rng.random((50, 2))
+    for name, y in [("KNeighborsClassifier", labels), ("KNeighborsRegressor", values)]:
+        for weights in ["uniform", "distance"]:
+            ours = getattr(sp.neighbors, name)(7, weights=weights, metric="cosine").fit(x, y)
+            theirs = getattr(sklearn, name)(7, weights=weights, metric="cosine").fit(x, y)
+            np.testing.assert_allclose(ours.predict(q), theirs.predict(q))
+            np.testing.assert_allclose(ours.predict(None), theirs.predict(None))
+            # A parameter of votes may change after training.
+            ours.set_params(n_neighbors=3), theirs.set_params(n_neighbors=3)
+            np.testing.assert_allclose(ours.predict(q), theirs.predict(q))
+            all_pairs = sp.neighbors.pairwise_distances(x, metric="cosine")
+            theirs = getattr(sp.neighbors, name)(3, weights=weights, metric="precomputed").fit(all_pairs, y)
+            np.testing.assert_allclose(
+                theirs.predict(sp.neighbors.pairwise_distances(q, x, metric="cosine")), ours.predict(q)
+            )
+    for name, y in [("RadiusNeighborsClassifier", labels[:, 0]), ("RadiusNeighborsRegressor", values)]:
+        ours = getattr(sp.neighbors, name)(6.0).fit(x, y)
+        theirs = getattr(sklearn, name)(6.0).fit(x, y)
+        np.testing.assert_allclose(ours.predict(q), theirs.predict(q))
 
 
 @pytest.mark.parametrize("name", sp.neighbors._ESTIMATORS)

@@ -6,23 +6,53 @@ from . import _sparring
 
 
 class Kruskal(NamedTuple):
-    """A sum of products of vectors: Σᵣ weights[r] · factors[0][:, r] ∘ factors[1][:, r] ∘ …"""
+    """A sum of products of vectors: Σᵣ weights[r] · factors[0][:, r] ∘ factors[1][:, r] ∘ …
 
-    #: A weight for each component.
+    Attributes
+    ----------
+    weights : ndarray of shape (rank,)
+        A weight for each component.
+    factors : list of ndarray
+        A matrix for each mode, a column for each component, of norm 1.
+    fit : float
+        1 − ‖X − M‖ / ‖X‖.
+    fits : list of float
+        The fit after each sweep of the start that was kept.
+    converged : bool
+        Whether the fit changed by less than the tolerance at the end.
+    explain : str
+        What ran, and why.
+
+    Examples
+    --------
+    >>> import numpy as np, sparring as sp
+    >>> model = sp.Kruskal(np.array([2.0]), [np.eye(2)[:, :1]] * 3, 1.0, [1.0], True, "")
+    >>> model.to_dense()[0, 0, 0]
+    np.float64(2.0)
+    """
+
     weights: object
-    #: A matrix for each mode, a column for each component, of norm 1.
     factors: list
-    #: 1 − ‖X − M‖ / ‖X‖.
     fit: float
-    #: The fit after each sweep of the start that was kept.
     fits: list
-    #: Whether the fit changed by less than the tolerance at the end.
     converged: bool
-    #: What ran, and why.
     explain: str
 
     def to_dense(self):
-        """The tensor that the model stands for, as an array."""
+        """The tensor that the model stands for.
+
+        Returns
+        -------
+        ndarray
+            Of as many dimensions as there are factors.
+
+        Examples
+        --------
+        >>> import sparring as sp
+        >>> x = sp.Tensor([[0, 1], [0, 1], [0, 1]], [2.0, 3.0], shape=(2, 2, 2))
+        >>> sp.cp_als(x, 2).to_dense().round(6).diagonal(0, 0, 1).diagonal().tolist()
+        [2.0, 3.0]
+        """
         import numpy as np
 
         letters = "abcdefghijklmnopqrstuvwxyz"[: len(self.factors)]
@@ -39,25 +69,37 @@ def cp_als(
     Parameters
     ----------
     x : Tensor
+        The tensor.
     rank : int
         Components.
-    sweeps : int
+    sweeps : int, default=100
         Most sweeps through all modes.
-    tolerance : float or None
+    tolerance : float or None, default=1e-4
         A start ends when the fit changes by less; ``None`` makes all sweeps.
-    seed : int
+    seed : int, default=0
         The first start begins with factors that NumPy's ``Generator(PCG64(seed)).random`` draws, the next with the next.
-    starts : int
+    starts : int, default=1
         Starts, of which the best is kept.
-    nonnegative : bool
+    nonnegative : bool, default=False
         Factors without negative elements.
-    ridge : float
+    ridge : float, default=0.0
         Times the squared norm of each factor, added to what is made least.
     time_limit : float, optional
         Seconds.
     progress : callable or True, optional
         Called with the number of a sweep and its fit; an exception ends the decomposition. ``True`` shows a bar of tqdm.
     device : str, optional
+        ``"cuda:0"`` computes on a GPU.
+
+    Returns
+    -------
+    Kruskal
+        The model, its fit, and how it was found.
+
+    Raises
+    ------
+    ValueError
+        If the rank is 0, or a limit is no positive number.
 
     Examples
     --------

@@ -1,246 +1,724 @@
-"""Estimators of scikit-learn's contract, on exact sparse neighbors."""
+"""Estimators of scikit-learn's contract, on exact sparse neighbors.
+
+Each looks for neighbors with :class:`sparring.neighbors.Index`. Votes and means are scikit-learn's: its estimators
+take ``metric="precomputed"``, and here the precomputed graph is ours.
+"""
+
+from numbers import Integral
 
 import numpy as np
 import scipy.sparse
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, TransformerMixin
+import sklearn.neighbors as theirs
+from sklearn.base import (
+    BaseEstimator,
+    ClassifierMixin,
+    ClassNamePrefixFeaturesOutMixin,
+    MultiOutputMixin,
+    RegressorMixin,
+    TransformerMixin,
+)
+from sklearn.metrics import pairwise_distances as _DISTANCES
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from . import neighbors
 
-_NAMES = {"l2": "euclidean", "l1": "manhattan", "cityblock": "manhattan"}
+# Names in `sklearn.neighbors` may be replaced by ours: these stay.
+_SEARCH, _TREES = theirs.NearestNeighbors, (theirs.BallTree, theirs.KDTree)
+_KNN_CLASSIFIER, _KNN_REGRESSOR = theirs.KNeighborsClassifier, theirs.KNeighborsRegressor
+_RADIUS_CLASSIFIER, _RADIUS_REGRESSOR = theirs.RadiusNeighborsClassifier, theirs.RadiusNeighborsRegressor
 
 
 class _Neighbors(BaseEstimator):
-    """What all have: rows that are indexed, and the parameters of a metric."""
+    """Rows that are indexed, and the parameters of a metric."""
+
+    n_neighbors = None
+    radius = None
 
     def _fit(self, X):
-        X = validate_data(self, X, accept_sparse="csr", dtype=(np.float64, np.float32))
-        self.n_samples_fit_ = X.shape[0]
-        self._fit_X = X
-        metric = _NAMES.get(self.metric, self.metric)
-        if metric == "minkowski":
-            p = 2.0 if self.p is None else float(self.p)
-            metric, p = {1.0: ("manhattan", None), 2.0: ("euclidean", None)}.get(p, (metric, p))
-            if p == np.inf:
-                metric, p = "chebyshev", None
+        if isinstance(X, _Neighbors):
+            X = X._fit_X
+        elif isinstance(X, _TREES):
+            X = np.asarray(X.data)
+        # Until it is known whose the metric is.
+        self._scikit_learn, self._index = None, None
+        if self.metric == "precomputed":
+            self._fit_elsewhere(X)
+            self.n_features_in_, self._fit_X = self._scikit_learn.n_features_in_, self._scikit_learn._fit_X
         else:
-            p = None
-        self.effective_metric_ = metric
-        self._index = neighbors.Index(neighbors._rows(X), metric, p=p, device=self.device)
-        self._asked = dict(metric=metric, p=p, device=self.device)
+            X = self._validated(X)
+            self._fit_X = X
+            resolved = neighbors._resolve(self.metric, self.p, self.metric_params)
+            if resolved is None:
+                self._fit_elsewhere(X)
+            else:
+                self.effective_metric_, p = resolved
+                self.effective_metric_params_ = {} if p is None else {"p": p}
+                self._asked = dict(metric=self.effective_metric_, p=p, device=self.device)
+                self._index = neighbors.Index(neighbors._rows(X), **self._asked)
+        self.n_samples_fit_ = self._fit_X.shape[0]
         return self
+
+    def _fit_elsewhere(self, X):
+        """Metrics that only scikit-learn has, callables, and precomputed distances."""
+        if self.device is not None:
+            raise ValueError(f"metric: {self.metric!r} is computed by scikit-learn, without the device {self.device!r}")
+        names = "algorithm", "leaf_size", "metric", "p", "metric_params", "n_jobs"
+        self._scikit_learn = _SEARCH(**{name: getattr(self, name) for name in names}).fit(X)
+        self.effective_metric_ = self._scikit_learn.effective_metric_
+        self.effective_metric_params_ = self._scikit_learn.effective_metric_params_
+
+    def _validated(self, X, reset=True):
+        finite = "allow-nan" if self.metric == "nan_euclidean" else True
+        X = validate_data(self, X, accept_sparse="csr", ensure_all_finite=finite, reset=reset)
+        return X if X.dtype in (np.float64, np.float32) else X.astype(np.float64)
+
+    def _query(self, X):
+        """Rows that ask, checked; those of precomputed distances are checked by scikit-learn."""
+        return X if self.metric == "precomputed" else self._validated(X, reset=False)
 
     def __getstate__(self):
         state = super().__getstate__()
-        state.pop("_index", None)
+        if "_index" in state:
+            state["_index"] = None
         return state
 
-    def _query(self, X):
-        check_is_fitted(self)
-        X = validate_data(self, X, accept_sparse="csr", dtype=(np.float64, np.float32), reset=False)
-        return neighbors._rows(X)
-
     def _the_index(self):
-        if not hasattr(self, "_index"):
-            asked = dict(self._asked)
-            self._index = neighbors.Index(neighbors._rows(self._fit_X), asked.pop("metric"), **asked)
+        if self._index is None:
+            self._index = neighbors.Index(neighbors._rows(self._fit_X), **self._asked)
         return self._index
-
-    def _found(self, X, k):
-        """Distances and indices; of the fitted rows among themselves without X, each left out of its own."""
-        check_is_fitted(self)
-        k = self.n_neighbors if k is None else k
-        if k != int(k) or isinstance(k, bool):
-            raise TypeError(f"n_neighbors does not take {type(k)} value, enter integer value")
-        most = self.n_samples_fit_ - (X is None)
-        if not 0 < k <= most:
-            raise ValueError(
-                f"Expected n_neighbors {'<' if X is None else '<='} n_samples_fit, but n_neighbors = {k}, "
-                f"n_samples_fit = {self.n_samples_fit_}, n_samples = {self.n_samples_fit_ if X is None else X.shape[0]}"
-                if k > 0
-                else f"Expected n_neighbors > 0. Got {k}"
-            )
-        if X is None:
-            return neighbors.kneighbors(neighbors._rows(self._fit_X), k=int(k), exclude_self=True, **self._asked)
-        return self._the_index().kneighbors(self._query(X), int(k))
-
-    def _within(self, X, radius):
-        check_is_fitted(self)
-        radius = self.radius if radius is None else radius
-        if X is None:
-            rows = neighbors._rows(self._fit_X)
-            return neighbors.radius_neighbors_graph(rows, radius=radius, exclude_self=True, **self._asked)
-        return self._the_index().radius_neighbors(self._query(X), radius).to_scipy()
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
+        tags.input_tags.pairwise = tags.input_tags.positive_only = self.metric == "precomputed"
+        tags.input_tags.allow_nan = self.metric == "nan_euclidean"
         return tags
 
 
-class NearestNeighbors(_Neighbors):
-    """Exact nearest neighbors of rows, sparse or dense, as ``sklearn.neighbors.NearestNeighbors`` finds them.
+def _mode(mode):
+    if mode not in ("connectivity", "distance"):
+        raise ValueError(f'Unsupported mode, must be one of "connectivity", or "distance" but got "{mode}" instead')
+    return mode
 
-    Parameters
-    ----------
-    n_neighbors : int, default=5
-    radius : float, default=1.0
-    metric : str, default="minkowski"
-        A name that :func:`sparring.neighbors.metrics` lists, or a formula of ``a`` and ``b`` for what each column adds.
-    p : float, default=2
-        Exponent of minkowski.
-    device : str, optional
-        ``"cuda:0"`` searches on a GPU.
-    """
 
-    def __init__(self, n_neighbors=5, radius=1.0, metric="minkowski", p=2, device=None):
-        self.n_neighbors = n_neighbors
-        self.radius = radius
-        self.metric = metric
-        self.p = p
-        self.device = device
-
-    def fit(self, X, y=None):
-        """Indexes the rows."""
-        return self._fit(X)
-
+class _KNeighborsMixin:
     def kneighbors(self, X=None, n_neighbors=None, return_distance=True):
-        """Distances to the nearest rows and their numbers."""
-        distances, indices = self._found(X, n_neighbors)
+        """The nearest indexed rows of each row.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_queries, n_features), optional
+            Rows that ask. Without them the indexed rows ask, and none is its own neighbor.
+        n_neighbors : int, optional
+            Neighbors of each row; the estimator's by default.
+        return_distance : bool, default=True
+            Whether distances are returned.
+
+        Returns
+        -------
+        distances : ndarray of shape (n_queries, n_neighbors)
+            The least first. Only with ``return_distance``.
+        indices : ndarray of shape (n_queries, n_neighbors)
+            Numbers of the rows; of rows at the same distance the lowest first.
+
+        Raises
+        ------
+        ValueError
+            If there are fewer rows than neighbors, or values that are not finite.
+        """
+        check_is_fitted(self)
+        k = self.n_neighbors if n_neighbors is None else n_neighbors
+        if not isinstance(k, Integral) or isinstance(k, bool):
+            raise TypeError(f"n_neighbors does not take {type(k)} value, enter integer value")
+        if k <= 0:
+            raise ValueError(f"Expected n_neighbors > 0. Got {k}")
+        query = None if X is None else self._query(X)
+        if self._scikit_learn is not None:
+            return self._scikit_learn.kneighbors(query, k, return_distance)
+        if k > self.n_samples_fit_ - (X is None):
+            raise ValueError(
+                f"Expected n_neighbors {'<' if X is None else '<='} n_samples_fit, but n_neighbors = {k}, "
+                f"n_samples_fit = {self.n_samples_fit_}, n_samples = {(self._fit_X if X is None else query).shape[0]}"
+            )
+        if X is None:
+            rows = neighbors._rows(self._fit_X)
+            distances, indices = neighbors.kneighbors(rows, k=int(k), exclude_self=True, **self._asked)
+        else:
+            distances, indices = self._the_index().kneighbors(neighbors._rows(query), int(k))
         return (distances, indices) if return_distance else indices
 
     def kneighbors_graph(self, X=None, n_neighbors=None, mode="connectivity"):
-        """The graph of the nearest rows: ones, or distances with ``mode="distance"``."""
-        distances, indices = self._found(X, n_neighbors)
-        return scipy.sparse.csr_matrix(neighbors._graph_of(distances, indices, self.n_samples_fit_, mode))
+        """The graph of the nearest indexed rows of each row.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_queries, n_features), optional
+            Rows that ask. Without them the indexed rows ask, and none is its own neighbor.
+        n_neighbors : int, optional
+            Neighbors of each row; the estimator's by default.
+        mode : {"connectivity", "distance"}, default="connectivity"
+            Whether entries are ones or distances.
+
+        Returns
+        -------
+        csr_matrix of shape (n_queries, n_samples_fit)
+            The entries of a row from the nearest to the farthest. Zeros are stored.
+
+        Raises
+        ------
+        ValueError
+            If there are fewer rows than neighbors, or values that are not finite.
+        """
+        check_is_fitted(self)
+        distances, indices = self.kneighbors(X, n_neighbors)
+        return scipy.sparse.csr_matrix(neighbors._graph_of(distances, indices, self.n_samples_fit_, _mode(mode)))
+
+
+class _RadiusNeighborsMixin:
+    def _within(self, X, radius):
+        """A matrix of distances, in the order of columns."""
+        check_is_fitted(self)
+        radius = self.radius if radius is None else radius
+        query = None if X is None else self._query(X)
+        if self._scikit_learn is not None:
+            found = self._scikit_learn.radius_neighbors_graph(query, radius, mode="distance")
+            found.sort_indices()
+            return found
+        # A radius for each row: within the largest, less what is too far for its row.
+        largest = float(np.max(radius)) if np.ndim(radius) else float(radius)
+        if X is None:
+            rows = neighbors._rows(self._fit_X)
+            found = neighbors._within(rows, None, largest, exclude_self=True, **self._asked)
+        else:
+            found = self._the_index().radius_neighbors(neighbors._rows(query), largest).to_scipy().copy()
+        if np.ndim(radius):
+            found = found.tocoo()
+            near = found.data <= np.asarray(radius)[found.row]
+            entries = found.data[near], (found.row[near], found.col[near])
+            found = scipy.sparse.coo_array(entries, shape=found.shape).tocsr()
+        return found
 
     def radius_neighbors(self, X=None, radius=None, return_distance=True, sort_results=False):
-        """Distances to the rows within a radius and their numbers: an array of arrays each."""
+        """The indexed rows within a radius of each row.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_queries, n_features), optional
+            Rows that ask. Without them the indexed rows ask, and none is its own neighbor.
+        radius : float or array of shape (n_queries,), optional
+            The largest distance of a neighbor; the estimator's by default.
+        return_distance : bool, default=True
+            Whether distances are returned.
+        sort_results : bool, default=False
+            Whether the nearest comes first; else the lowest number does.
+
+        Returns
+        -------
+        distances : ndarray of shape (n_queries,)
+            An array of distances for each row. Only with ``return_distance``.
+        indices : ndarray of shape (n_queries,)
+            An array of numbers of rows for each row.
+
+        Raises
+        ------
+        ValueError
+            If values are not finite, or results are to be sorted by distances that are not returned.
+        """
+        check_is_fitted(self)
+        if sort_results and not return_distance:
+            raise ValueError("return_distance must be True if sort_results is True.")
         found = self._within(X, radius)
-        order = np.argsort if sort_results else (lambda d, kind: np.arange(len(d)))
-        indices, distances = np.empty(found.shape[0], object), np.empty(found.shape[0], object)
+        if sort_results:
+            found = _by_distance(found)
+        n = found.shape[0]
+        distances, indices = np.empty(n, object), np.empty(n, object)
+        numbers = found.indices.astype(np.int64)
         for i, (a, b) in enumerate(zip(found.indptr, found.indptr[1:])):
-            by = order(found.data[a:b], kind="stable")
-            indices[i], distances[i] = found.indices[a:b].astype(np.int64)[by], found.data[a:b][by]
+            distances[i], indices[i] = found.data[a:b], numbers[a:b]
         return (distances, indices) if return_distance else indices
 
     def radius_neighbors_graph(self, X=None, radius=None, mode="connectivity", sort_results=False):
-        """The graph of the rows within a radius: ones, or distances with ``mode="distance"``."""
+        """The graph of the indexed rows within a radius of each row.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_queries, n_features), optional
+            Rows that ask. Without them the indexed rows ask, and none is its own neighbor.
+        radius : float or array of shape (n_queries,), optional
+            The largest distance of a neighbor; the estimator's by default.
+        mode : {"connectivity", "distance"}, default="connectivity"
+            Whether entries are ones or distances.
+        sort_results : bool, default=False
+            Whether the entries of a row are in the order of their distances; else in that of columns.
+
+        Returns
+        -------
+        csr_matrix of shape (n_queries, n_samples_fit)
+            Zeros are stored.
+
+        Raises
+        ------
+        ValueError
+            If values are not finite.
+        """
+        check_is_fitted(self)
+        _mode(mode)
         found = self._within(X, radius)
-        if mode not in ("connectivity", "distance"):
-            raise ValueError(f"mode: {mode!r} is neither 'connectivity' nor 'distance'")
+        if sort_results and mode == "distance":
+            found = _by_distance(found)
         data = np.ones(found.nnz) if mode == "connectivity" else found.data
         return scipy.sparse.csr_matrix((data, found.indices, found.indptr), shape=found.shape)
 
 
-class _GraphTransformer(TransformerMixin, NearestNeighbors):
+def _by_distance(found):
+    """The entries of each row in the order of their values."""
+    rows = np.repeat(np.arange(found.shape[0]), np.diff(found.indptr))
+    order = np.lexsort((found.data, rows))
+    return scipy.sparse.csr_matrix((found.data[order], found.indices[order], found.indptr), shape=found.shape)
+
+
+# What all estimators say of their parameters.
+_METRIC = """metric : str or callable, default="minkowski"
+        A name that :func:`sparring.neighbors.metrics` lists, or a formula of ``a`` and ``b`` for what each column adds.
+        With ``"precomputed"`` the rows are distances. Callables and other names of scikit-learn's are computed by
+        scikit-learn.
+    p : float, default=2
+        Exponent of minkowski.
+    metric_params : dict, optional
+        More arguments of a metric of scikit-learn's.
+    algorithm, leaf_size, n_jobs : optional
+        Taken for scikit-learn's sake. Every search is exact, on the threads of :func:`sparring.set_threads`.
+    device : str, optional
+        ``"cuda:0"`` searches on a GPU.
+
+"""
+
+
+_WEIGHTS = """weights : {"uniform", "distance"} or callable, default="uniform"
+        Whether votes are equal or one over the distance, or a function of the array of distances.
+"""
+
+
+def _documented(cls):
+    cls.__doc__ = cls.__doc__.replace("{weights}\n", _WEIGHTS).replace("{metric}\n", _METRIC)
+    return cls
+
+
+@_documented
+class NearestNeighbors(_KNeighborsMixin, _RadiusNeighborsMixin, _Neighbors):
+    """Exact nearest neighbors of rows, sparse or dense.
+
+    Parameters
+    ----------
+    n_neighbors : int, default=5
+        Neighbors of each row.
+    radius : float, default=1.0
+        The largest distance of a neighbor.
+    {metric}
+    Examples
+    --------
+    >>> import sparring as sp
+    >>> model = sp.neighbors.NearestNeighbors(n_neighbors=2, metric="manhattan").fit([[0.0, 1], [0, 3], [5, 0]])
+    >>> distances, indices = model.kneighbors([[0.0, 2.5]])
+    >>> distances.tolist(), indices.tolist()
+    ([[0.5, 1.5]], [[1, 0]])
+    """
+
+    def __init__(
+        self, *, n_neighbors=5, radius=1.0, algorithm="auto", leaf_size=30, metric="minkowski", p=2,
+        metric_params=None, n_jobs=None, device=None
+    ):
+        self.n_neighbors = n_neighbors
+        self.radius = radius
+        self.algorithm = algorithm
+        self.leaf_size = leaf_size
+        self.metric = metric
+        self.p = p
+        self.metric_params = metric_params
+        self.n_jobs = n_jobs
+        self.device = device
+
+    def fit(self, X, y=None):
+        """Indexes the rows.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows; distances between them with ``metric="precomputed"``.
+        y : ignored
+            Taken for scikit-learn's sake.
+
+        Returns
+        -------
+        NearestNeighbors
+            The estimator itself.
+        """
+        return self._fit(X)
+
+
+class _GraphTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _Neighbors):
     """Rows as a graph, of as many columns as there were rows in training."""
 
     def fit(self, X, y=None):
-        """Indexes the rows."""
+        """Indexes the rows.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows.
+        y : ignored
+            Taken for scikit-learn's sake.
+
+        Returns
+        -------
+        estimator
+            The estimator itself.
+        """
         self._fit(X)
         self._n_features_out = self.n_samples_fit_
         return self
 
     def fit_transform(self, X, y=None):
-        """Indexes the rows and gives their graph."""
+        """Indexes the rows and gives their graph.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows.
+        y : ignored
+            Taken for scikit-learn's sake.
+
+        Returns
+        -------
+        csr_matrix of shape (n_samples, n_samples)
+            The graph. Every row has itself.
+        """
         return self.fit(X).transform(X)
 
 
-class KNeighborsTransformer(_GraphTransformer):
-    """Rows as the graph of their nearest neighbors, for estimators that take ``metric="precomputed"``."""
+@_documented
+class KNeighborsTransformer(_KNeighborsMixin, _GraphTransformer):
+    """Rows as the graph of their nearest neighbors, for estimators that take ``metric="precomputed"``.
 
-    def __init__(self, mode="distance", n_neighbors=5, metric="minkowski", p=2, device=None):
-        super().__init__(n_neighbors=n_neighbors, metric=metric, p=p, device=device)
+    Parameters
+    ----------
+    mode : {"distance", "connectivity"}, default="distance"
+        Whether entries are distances or ones.
+    n_neighbors : int, default=5
+        Neighbors of each row, besides itself where entries are distances.
+    {metric}
+    Examples
+    --------
+    >>> import sparring as sp
+    >>> graph = sp.neighbors.KNeighborsTransformer(n_neighbors=1).fit_transform([[0.0], [1.0], [3.0]])
+    >>> graph.indices.reshape(3, 2).tolist(), graph.data.tolist()
+    ([[0, 1], [1, 0], [2, 1]], [0.0, 1.0, 0.0, 1.0, 0.0, 2.0])
+    """
+
+    def __init__(
+        self, *, mode="distance", n_neighbors=5, algorithm="auto", leaf_size=30, metric="minkowski", p=2,
+        metric_params=None, n_jobs=None, device=None
+    ):
         self.mode = mode
+        self.n_neighbors = n_neighbors
+        self.algorithm = algorithm
+        self.leaf_size = leaf_size
+        self.metric = metric
+        self.p = p
+        self.metric_params = metric_params
+        self.n_jobs = n_jobs
+        self.device = device
 
     def transform(self, X):
-        """The graph, of one neighbor more where it has distances, for each row of the training is its own."""
-        add_one = self.mode == "distance"
-        return self.kneighbors_graph(X, self.n_neighbors + add_one, self.mode)
+        """The graph of the nearest rows of the training.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_queries, n_features)
+            Rows.
+
+        Returns
+        -------
+        csr_matrix of shape (n_queries, n_samples_fit)
+            The graph, of one neighbor more where entries are distances: a row of the training is its own nearest.
+        """
+        check_is_fitted(self)
+        return self.kneighbors_graph(X, self.n_neighbors + (self.mode == "distance"), self.mode)
 
 
-class RadiusNeighborsTransformer(_GraphTransformer):
-    """Rows as the graph of the rows within a radius."""
+@_documented
+class RadiusNeighborsTransformer(_RadiusNeighborsMixin, _GraphTransformer):
+    """Rows as the graph of the rows within a radius, for estimators that take ``metric="precomputed"``.
 
-    def __init__(self, mode="distance", radius=1.0, metric="minkowski", p=2, device=None):
-        super().__init__(radius=radius, metric=metric, p=p, device=device)
+    Parameters
+    ----------
+    mode : {"distance", "connectivity"}, default="distance"
+        Whether entries are distances or ones.
+    radius : float, default=1.0
+        The largest distance of a neighbor.
+    {metric}
+    Examples
+    --------
+    >>> import sparring as sp
+    >>> sp.neighbors.RadiusNeighborsTransformer(radius=1.5).fit_transform([[0.0], [1.0], [3.0]]).toarray().tolist()
+    [[0.0, 1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 0.0]]
+    """
+
+    def __init__(
+        self, *, mode="distance", radius=1.0, algorithm="auto", leaf_size=30, metric="minkowski", p=2,
+        metric_params=None, n_jobs=None, device=None
+    ):
         self.mode = mode
+        self.radius = radius
+        self.algorithm = algorithm
+        self.leaf_size = leaf_size
+        self.metric = metric
+        self.p = p
+        self.metric_params = metric_params
+        self.n_jobs = n_jobs
+        self.device = device
 
     def transform(self, X):
-        """The graph."""
+        """The graph of the rows of the training within the radius.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_queries, n_features)
+            Rows.
+
+        Returns
+        -------
+        csr_matrix of shape (n_queries, n_samples_fit)
+            The graph, the nearest first in each row.
+        """
+        check_is_fitted(self)
         return self.radius_neighbors_graph(X, mode=self.mode, sort_results=True)
 
 
-class _Supervised(_Neighbors):
-    def __init__(self, n_neighbors=5, weights="uniform", metric="minkowski", p=2, device=None):
+class _Voter(MultiOutputMixin, _Neighbors):
+    """Votes and means by an estimator of scikit-learn's, on a graph of ours."""
+
+    def fit(self, X, y):
+        """Indexes the rows.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows; distances between them with ``metric="precomputed"``.
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+            Their labels or values.
+
+        Returns
+        -------
+        estimator
+            The estimator itself.
+        """
+        self._fit(X)
+        n = self.n_samples_fit_
+        # It is told of the rows with every question: in training each is near itself alone.
+        nothing = scipy.sparse.csr_array((np.zeros(n), np.arange(n), np.arange(n + 1)), shape=(n, n))
+        self._voter = self._as_theirs().fit(nothing, y)
+        for name in ("classes_", "outputs_2d_", "outlier_label_"):
+            if hasattr(self._voter, name):
+                setattr(self, name, getattr(self._voter, name))
+        return self
+
+    def _ask(self, method, X):
+        check_is_fitted(self)
+        self._voter.set_params(**self._as_theirs().get_params())
+        return getattr(self._voter, method)(self._graph(X))
+
+    def predict(self, X):
+        """Labels or values of rows.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_queries, n_features), or None
+            Rows. With ``None`` the rows of the training, none of them its own neighbor.
+
+        Returns
+        -------
+        ndarray of shape (n_queries,) or (n_queries, n_outputs)
+            A label, or a mean, for each row and output.
+        """
+        return self._ask("predict", X)
+
+
+class _KNeighborsVoter(_KNeighborsMixin, _Voter):
+    def __init__(
+        self, n_neighbors=5, *, weights="uniform", algorithm="auto", leaf_size=30, p=2, metric="minkowski",
+        metric_params=None, n_jobs=None, device=None
+    ):
         self.n_neighbors = n_neighbors
         self.weights = weights
-        self.metric = metric
+        self.algorithm = algorithm
+        self.leaf_size = leaf_size
         self.p = p
+        self.metric = metric
+        self.metric_params = metric_params
+        self.n_jobs = n_jobs
         self.device = device
 
-    def _neighbors_and_weights(self, X):
-        distances, indices = self._found(X, None)
-        if self.weights in ("uniform", None):
-            return indices, np.ones_like(distances)
-        if callable(self.weights):
-            return indices, self.weights(distances)
-        if self.weights != "distance":
-            raise ValueError(f"weights: {self.weights!r} is none of 'uniform', 'distance', or a function")
-        with np.errstate(divide="ignore"):
-            weights = 1.0 / distances
-        infinite = np.isinf(weights)
-        rows = infinite.any(axis=1)
-        weights[rows] = infinite[rows]
-        return indices, weights
+    def _as_theirs(self):
+        return self._theirs(n_neighbors=self.n_neighbors, weights=self.weights, metric="precomputed")
+
+    def _graph(self, X):
+        return self.kneighbors_graph(X, mode="distance")
 
 
-class KNeighborsClassifier(ClassifierMixin, _Supervised):
-    """The class that most of the nearest rows have, by votes that may be weighted."""
-
-    def fit(self, X, y):
-        """Indexes the rows."""
-        from sklearn.utils.multiclass import check_classification_targets
-
-        X, y = validate_data(self, X, y, accept_sparse="csr", dtype=(np.float64, np.float32))
-        check_classification_targets(y)
-        self.classes_, self._labels = np.unique(y, return_inverse=True)
-        return self._fit(X)
-
-    def predict_proba(self, X):
-        """Part of the votes for each class."""
-        indices, weights = self._neighbors_and_weights(X)
-        votes = np.zeros((len(indices), len(self.classes_)))
-        rows = np.repeat(np.arange(len(indices)), indices.shape[1])
-        np.add.at(votes, (rows, self._labels[indices].ravel()), weights.ravel())
-        return votes / votes.sum(axis=1, keepdims=True)
-
-    def predict(self, X):
-        """The class with the most votes, the first of equal ones."""
-        check_is_fitted(self)
-        return self.classes_[self.predict_proba(X).argmax(axis=1)]
+# Nothing is as far apart: a vote leaves it out.
+_FAR = np.finfo(np.float64).max
 
 
-class KNeighborsRegressor(RegressorMixin, _Supervised):
-    """The mean of the values of the nearest rows, by weights that may follow their distances."""
+class _RadiusVoter(_RadiusNeighborsMixin, _Voter):
+    def _graph(self, X):
+        found = self.radius_neighbors_graph(X, mode="distance", sort_results=True)
+        if found.nnz == 0:
+            # scikit-learn wants the largest distance of a graph, which an empty one does not have.
+            found = scipy.sparse.csr_matrix(([_FAR], ([0], [0])), shape=found.shape)
+        return found
 
+
+class _Classifier(ClassifierMixin):
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
-        tags.target_tags.multi_output = True
+        tags.classifier_tags.multi_label = True
         return tags
 
-    def fit(self, X, y):
-        """Indexes the rows."""
-        X, y = validate_data(
-            self, X, y, accept_sparse="csr", dtype=(np.float64, np.float32), multi_output=True, y_numeric=True
-        )
-        self._y = y
-        return self._fit(X)
+    def predict_proba(self, X):
+        """Part of the votes for each class.
 
-    def predict(self, X):
-        """The weighted mean."""
-        indices, weights = self._neighbors_and_weights(X)
-        values = self._y[indices]
-        weights = weights.reshape(weights.shape + (1,) * (values.ndim - 2))
-        return (values * weights).sum(axis=1) / weights.sum(axis=1)
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_queries, n_features), or None
+            Rows. With ``None`` the rows of the training, none of them its own neighbor.
+
+        Returns
+        -------
+        ndarray of shape (n_queries, n_classes)
+            In the order of ``classes_``; a list of such arrays if there are several outputs.
+        """
+        return self._ask("predict_proba", X)
+
+
+@_documented
+class KNeighborsClassifier(_Classifier, _KNeighborsVoter):
+    """The class that most of the nearest rows have.
+
+    Parameters
+    ----------
+    n_neighbors : int, default=5
+        Neighbors of each row.
+    {weights}
+    {metric}
+    Examples
+    --------
+    >>> import sparring as sp
+    >>> model = sp.neighbors.KNeighborsClassifier(1).fit([[0.0], [1.0], [5.0]], ["low", "low", "high"])
+    >>> model.predict([[4.0]]).tolist()
+    ['high']
+    """
+
+    _theirs = _KNN_CLASSIFIER
+
+
+@_documented
+class KNeighborsRegressor(RegressorMixin, _KNeighborsVoter):
+    """The mean of the values of the nearest rows.
+
+    Parameters
+    ----------
+    n_neighbors : int, default=5
+        Neighbors of each row.
+    {weights}
+    {metric}
+    Examples
+    --------
+    >>> import sparring as sp
+    >>> model = sp.neighbors.KNeighborsRegressor(2).fit([[0.0], [1.0], [5.0]], [1.0, 2.0, 9.0])
+    >>> model.predict([[0.5]]).tolist()
+    [1.5]
+    """
+
+    _theirs = _KNN_REGRESSOR
+
+
+@_documented
+class RadiusNeighborsClassifier(_Classifier, _RadiusVoter):
+    """The class that most of the rows within a radius have.
+
+    Parameters
+    ----------
+    radius : float, default=1.0
+        The largest distance of a neighbor.
+    {weights}
+    outlier_label : label, list of labels or "most_frequent", optional
+        The class of rows without neighbors, which are refused by default.
+    {metric}
+    Examples
+    --------
+    >>> import sparring as sp
+    >>> model = sp.neighbors.RadiusNeighborsClassifier(1.0).fit([[0.0], [1.0], [5.0]], ["low", "low", "high"])
+    >>> model.predict([[4.5]]).tolist()
+    ['high']
+    """
+
+    _theirs = _RADIUS_CLASSIFIER
+
+    def __init__(
+        self, radius=1.0, *, weights="uniform", algorithm="auto", leaf_size=30, p=2, metric="minkowski",
+        outlier_label=None, metric_params=None, n_jobs=None, device=None
+    ):
+        self.radius = radius
+        self.weights = weights
+        self.algorithm = algorithm
+        self.leaf_size = leaf_size
+        self.p = p
+        self.metric = metric
+        self.outlier_label = outlier_label
+        self.metric_params = metric_params
+        self.n_jobs = n_jobs
+        self.device = device
+
+    def _as_theirs(self):
+        return self._theirs(
+            radius=_FAR / 2, weights=self.weights, outlier_label=self.outlier_label, metric="precomputed"
+        )
+
+
+@_documented
+class RadiusNeighborsRegressor(RegressorMixin, _RadiusVoter):
+    """The mean of the values of the rows within a radius, NaN where there are none.
+
+    Parameters
+    ----------
+    radius : float, default=1.0
+        The largest distance of a neighbor.
+    {weights}
+    {metric}
+    Examples
+    --------
+    >>> import sparring as sp
+    >>> model = sp.neighbors.RadiusNeighborsRegressor(1.0).fit([[0.0], [1.0], [5.0]], [1.0, 2.0, 9.0])
+    >>> model.predict([[0.5]]).tolist()
+    [1.5]
+    """
+
+    _theirs = _RADIUS_REGRESSOR
+
+    def __init__(
+        self, radius=1.0, *, weights="uniform", algorithm="auto", leaf_size=30, p=2, metric="minkowski",
+        metric_params=None, n_jobs=None, device=None
+    ):
+        self.radius = radius
+        self.weights = weights
+        self.algorithm = algorithm
+        self.leaf_size = leaf_size
+        self.p = p
+        self.metric = metric
+        self.metric_params = metric_params
+        self.n_jobs = n_jobs
+        self.device = device
+
+    def _as_theirs(self):
+        return self._theirs(radius=_FAR / 2, weights=self.weights, metric="precomputed")

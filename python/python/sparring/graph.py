@@ -58,13 +58,33 @@ __all__ = [
 
 
 def as_graph(g, *, weight=None):
-    """The :class:`Graph` of an object: itself, that of a sparse matrix, or of a graph of networkx or igraph.
+    """The :class:`Graph` of an object.
 
     Parameters
     ----------
     g : Graph, sparse matrix, networkx.Graph or igraph.Graph
+        What becomes a graph. A matrix of symmetric pattern makes an undirected one.
     weight : str, optional
-        The attribute of edges with their weights, of the other packages; of a matrix any word says that values are.
+        The attribute of edges with their weights, of other packages; of a matrix any word says that values are. Without it
+        every edge weighs 1.
+
+    Returns
+    -------
+    Graph
+        Itself, that of a matrix, or that of a graph of another package, its vertices in their order.
+
+    Raises
+    ------
+    TypeError
+        If it is none of these.
+    ValueError
+        If the matrix is not square.
+
+    Examples
+    --------
+    >>> import networkx, sparring as sp
+    >>> sp.graph.as_graph(networkx.DiGraph([(0, 1), (1, 2)]))
+    <sparring.graph.Graph, directed, 3 vertices, 2 edges>
     """
     if isinstance(g, Graph):
         return g
@@ -148,57 +168,287 @@ def from_edges(sources, targets, weights=None, *, vertices=None, directed=True, 
 
 
 def bfs(g, source, *, device=None):
-    """The least number of edges from a vertex to each, -1 where no path leads. Runs on GPUs.
+    """Numbers of edges from a vertex to each. Runs on GPUs.
 
-    >>> import numpy as np, scipy.sparse, sparring as sp
-    >>> sp.graph.bfs(scipy.sparse.csr_array(np.array([[0, 1, 0], [0, 0, 0], [0, 0, 0]])), 0).tolist()
-    [0, 1, -1]
+    Parameters
+    ----------
+    g : Graph, sparse matrix, networkx.Graph or igraph.Graph
+        The graph.
+    source : int
+        The vertex to start from.
+    device : str, optional
+        ``"cuda:0"`` computes on a GPU.
+
+    Returns
+    -------
+    ndarray of int32, shape (n,)
+        The least number of edges, -1 where no path leads.
+
+    Raises
+    ------
+    ValueError
+        If there is no such vertex.
+
+    Examples
+    --------
+    >>> import networkx, sparring as sp
+    >>> sp.graph.bfs(networkx.path_graph(4), 1).tolist()
+    [1, 0, 1, 2]
     """
     return _graph.bfs(as_graph(g), source, device)
 
 
 def bfs_tree(g, source, *, device=None):
-    """Levels of a breadth-first search, and the least vertex before each, the source its own; -1 where no path leads."""
+    """Levels and parents of a breadth-first search. Runs on GPUs.
+
+    Parameters
+    ----------
+    g : Graph, sparse matrix, networkx.Graph or igraph.Graph
+        The graph.
+    source : int
+        The vertex to start from.
+    device : str, optional
+        ``"cuda:0"`` computes on a GPU.
+
+    Returns
+    -------
+    levels : ndarray of int32, shape (n,)
+        The least number of edges, -1 where no path leads.
+    parents : ndarray of int32, shape (n,)
+        The least vertex before each, the source its own; -1 where no path leads.
+
+    Raises
+    ------
+    ValueError
+        If there is no such vertex.
+
+    Examples
+    --------
+    >>> import networkx, sparring as sp
+    >>> levels, parents = sp.graph.bfs_tree(networkx.path_graph(4), 1)
+    >>> parents.tolist()
+    [1, 1, 1, 2]
+    """
     return _graph.bfs_tree(as_graph(g), source, device)
 
 
 def multi_source_bfs(g, sources):
-    """Levels of a search from each of several vertices: a row for each."""
+    """Numbers of edges from each of several vertices to each.
+
+    Parameters
+    ----------
+    g : Graph, sparse matrix, networkx.Graph or igraph.Graph
+        The graph.
+    sources : sequence of int
+        The vertices to start from.
+
+    Returns
+    -------
+    ndarray of int32, shape (sources, n)
+        A row for each source, -1 where no path leads.
+
+    Raises
+    ------
+    IndexError
+        If there is no such vertex.
+
+    Examples
+    --------
+    >>> import networkx, sparring as sp
+    >>> sp.graph.multi_source_bfs(networkx.path_graph(4), [0, 3]).tolist()
+    [[0, 1, 2, 3], [3, 2, 1, 0]]
+    """
     return _graph.multi_source_bfs(as_graph(g), sources)
 
 
 def sssp(g, source, *, weight="weight", device=None):
-    """Distances of the shortest paths from a vertex, ``inf`` where none leads. Runs on GPUs.
+    """Lengths of the shortest paths from a vertex to each. Runs on GPUs.
 
-    Weights are values of a matrix, or the attribute ``weight`` of edges; they are not negative.
+    Parameters
+    ----------
+    g : Graph, sparse matrix, networkx.Graph or igraph.Graph
+        The graph.
+    source : int
+        The vertex to start from.
+    weight : str, default="weight"
+        The attribute of edges with their weights, of other packages; the weights of a matrix are its values.
+    device : str, optional
+        ``"cuda:0"`` computes on a GPU.
+
+    Returns
+    -------
+    ndarray of float64, shape (n,)
+        Sums of weights, ``inf`` where no path leads.
+
+    Raises
+    ------
+    ValueError
+        If a weight is negative or NaN, or there is no such vertex.
+
+    Examples
+    --------
+    >>> import numpy as np, scipy.sparse, sparring as sp
+    >>> a = scipy.sparse.csr_array(np.array([[0, 4.0, 1.0], [0, 0, 0], [0, 2.0, 0]]))
+    >>> sp.graph.sssp(a, 0).tolist()
+    [0.0, 3.0, 1.0]
     """
     return _graph.sssp(as_graph(g, weight=weight), source, device)
 
 
 def sssp_tree(g, source, *, weight="weight", negative=False, device=None):
-    """Distances of the shortest paths from a vertex, and the vertex before each; with ``negative`` by Bellman and Ford."""
+    """Lengths of the shortest paths from a vertex to each, and their last steps. Runs on GPUs.
+
+    Parameters
+    ----------
+    g : Graph, sparse matrix, networkx.Graph or igraph.Graph
+        The graph.
+    source : int
+        The vertex to start from.
+    weight : str, default="weight"
+        The attribute of edges with their weights, of other packages; the weights of a matrix are its values.
+    negative : bool, default=False
+        Takes negative weights, by the algorithm of Bellman and Ford.
+    device : str, optional
+        ``"cuda:0"`` computes on a GPU.
+
+    Returns
+    -------
+    distances : ndarray of float64, shape (n,)
+        Sums of weights, ``inf`` where no path leads.
+    parents : ndarray of int32, shape (n,)
+        The vertex before each, the source its own; -1 where no path leads.
+
+    Raises
+    ------
+    ValueError
+        If a weight is negative without ``negative``, a cycle of negative length can be reached, or there is no such vertex.
+
+    Examples
+    --------
+    >>> import numpy as np, scipy.sparse, sparring as sp
+    >>> a = scipy.sparse.csr_array(np.array([[0, 4.0, 1.0], [0, 0, 0], [0, -2.0, 0]]))
+    >>> distances, parents = sp.graph.sssp_tree(a, 0, negative=True)
+    >>> distances.tolist(), parents.tolist()
+    ([0.0, -1.0, 1.0], [0, 2, 0])
+    """
     return _graph.sssp_tree(as_graph(g, weight=weight), source, negative, device)
 
 
 def all_pairs_shortest_paths(g, *, weight="weight"):
-    """Distances of all pairs of vertices: n rows of n."""
+    """Lengths of the shortest paths between all pairs of vertices.
+
+    Parameters
+    ----------
+    g : Graph, sparse matrix, networkx.Graph or igraph.Graph
+        The graph.
+    weight : str, default="weight"
+        The attribute of edges with their weights, of other packages; the weights of a matrix are its values.
+
+    Returns
+    -------
+    ndarray of float64, shape (n, n)
+        Sums of weights, ``inf`` where no path leads.
+
+    Raises
+    ------
+    ValueError
+        If a weight is negative or NaN.
+    MemoryError
+        If n² numbers do not fit.
+
+    Examples
+    --------
+    >>> import networkx, sparring as sp
+    >>> sp.graph.all_pairs_shortest_paths(networkx.path_graph(3)).tolist()
+    [[0.0, 1.0, 2.0], [1.0, 0.0, 1.0], [2.0, 1.0, 0.0]]
+    """
     return _graph.all_pairs_shortest_paths(as_graph(g, weight=weight))
 
 
 def connected_components(g, *, device=None):
-    """The least vertex of each vertex's component, whatever the direction of edges. Runs on GPUs."""
+    """The component of each vertex, whatever the direction of edges. Runs on GPUs.
+
+    Parameters
+    ----------
+    g : Graph, sparse matrix, networkx.Graph or igraph.Graph
+        The graph.
+    device : str, optional
+        ``"cuda:0"`` computes on a GPU.
+
+    Returns
+    -------
+    ndarray of int32, shape (n,)
+        The least vertex of the component.
+
+    Examples
+    --------
+    >>> import networkx, sparring as sp
+    >>> sp.graph.connected_components(networkx.Graph([(0, 1), (2, 3)])).tolist()
+    [0, 0, 2, 2]
+    """
     return _graph.connected_components(as_graph(g), device)
 
 
 def strongly_connected_components(g):
-    """The least vertex of each vertex's strong component."""
+    """The strong component of each vertex: those that reach it and that it reaches.
+
+    Parameters
+    ----------
+    g : Graph, sparse matrix, networkx.Graph or igraph.Graph
+        The graph.
+
+    Returns
+    -------
+    ndarray of int32, shape (n,)
+        The least vertex of the component.
+
+    Examples
+    --------
+    >>> import networkx, sparring as sp
+    >>> sp.graph.strongly_connected_components(networkx.DiGraph([(0, 1), (1, 0), (1, 2)])).tolist()
+    [0, 0, 2]
+    """
     return _graph.strongly_connected_components(as_graph(g), None)
 
 
 def pagerank(
     g, damping=0.85, *, tolerance=1e-6, max_iterations=100, personalization=None, drop_dangling=False, device=None
 ):
-    """PageRank, summing to 1: the stationary distribution of a walk that teleports with 1 − damping. Runs on GPUs."""
+    """PageRank: where a walk is that follows an edge, or with 1 − damping goes anywhere. Runs on GPUs.
+
+    Parameters
+    ----------
+    g : Graph, sparse matrix, networkx.Graph or igraph.Graph
+        The graph.
+    damping : float, default=0.85
+        The chance that the walk follows an edge; else it goes to any vertex.
+    tolerance : float, default=1e-6
+        Stops when the sum of the changes of a step is less.
+    max_iterations : int, default=100
+        Most steps.
+    personalization : array of shape (n,), optional
+        Where the walk goes when it follows no edge: a weight for each vertex, equal ones by default.
+    drop_dangling : bool, default=False
+        Loses the rank of vertices without edges outwards, which else goes where jumps go.
+    device : str, optional
+        ``"cuda:0"`` computes on a GPU.
+
+    Returns
+    -------
+    ndarray of float64, shape (n,)
+        Ranks, whose sum is 1.
+
+    Raises
+    ------
+    ValueError
+        If the damping is not in [0, 1), or the steps did not end within ``max_iterations``.
+
+    Examples
+    --------
+    >>> import networkx, sparring as sp
+    >>> sp.graph.pagerank(networkx.star_graph(2)).round(4).tolist()
+    [0.4865, 0.2568, 0.2568]
+    """
     ranks, _ = _graph.pagerank(
         as_graph(g), damping, tolerance, max_iterations, personalization, drop_dangling, device
     )
@@ -206,123 +456,684 @@ def pagerank(
 
 
 def hits(g, *, tolerance=1e-8, max_iterations=1000):
-    """Hubs and authorities of Kleinberg."""
+    """Hubs and authorities of Kleinberg: a hub leads to authorities, and hubs lead to an authority.
+
+    Parameters
+    ----------
+    g : Graph, sparse matrix, networkx.Graph or igraph.Graph
+        The graph.
+    tolerance : float, default=1e-8
+        Stops when the sum of the changes of a step is less.
+    max_iterations : int, default=1000
+        Most steps.
+
+    Returns
+    -------
+    hubs : ndarray of float64, shape (n,)
+        Scores, whose sum is 1.
+    authorities : ndarray of float64, shape (n,)
+        Scores, whose sum is 1.
+
+    Raises
+    ------
+    ValueError
+        If the steps did not end within ``max_iterations``.
+
+    Examples
+    --------
+    >>> import networkx, sparring as sp
+    >>> hubs, authorities = sp.graph.hits(networkx.DiGraph([(0, 1), (0, 2)]))
+    >>> hubs.tolist(), authorities.tolist()
+    ([1.0, 0.0, 0.0], [0.0, 0.5, 0.5])
+    """
     return _graph.hits(as_graph(g), tolerance, max_iterations)
 
 
 def betweenness_centrality(g, *, normalized=True, device=None):
-    """Part of the shortest paths between others that lead through each vertex. Runs on GPUs."""
+    """Part of the shortest paths between others that lead through each vertex. Runs on GPUs.
+
+    Parameters
+    ----------
+    g : Graph, sparse matrix, networkx.Graph or igraph.Graph
+        The graph.
+    normalized : bool, default=True
+        Divides by the number of pairs of other vertices.
+    device : str, optional
+        ``"cuda:0"`` computes on a GPU.
+
+    Returns
+    -------
+    ndarray of float64, shape (n,)
+        Sums of these parts over all pairs.
+
+    Examples
+    --------
+    >>> import networkx, sparring as sp
+    >>> sp.graph.betweenness_centrality(networkx.path_graph(3)).tolist()
+    [0.0, 1.0, 0.0]
+    """
     return _graph.betweenness_centrality(as_graph(g), normalized, device)
 
 
 def sampled_betweenness(g, samples, *, seed=1, normalized=True, device=None):
-    """Betweenness estimated from the paths out of some vertices, drawn by a seed. Runs on GPUs."""
+    """Betweenness, estimated from the paths out of some vertices. Runs on GPUs.
+
+    Parameters
+    ----------
+    g : Graph, sparse matrix, networkx.Graph or igraph.Graph
+        The graph.
+    samples : int
+        How many vertices are drawn.
+    seed : int, default=1
+        Draws the vertices.
+    normalized : bool, default=True
+        Divides by the number of pairs of other vertices.
+    device : str, optional
+        ``"cuda:0"`` computes on a GPU.
+
+    Returns
+    -------
+    ndarray of float64, shape (n,)
+        Estimates; with all vertices as samples the betweenness itself.
+
+    Raises
+    ------
+    ValueError
+        If there are fewer vertices than samples.
+
+    Examples
+    --------
+    >>> import networkx, sparring as sp
+    >>> sp.graph.sampled_betweenness(networkx.path_graph(3), 3).tolist()
+    [0.0, 1.0, 0.0]
+    """
     return _graph.sampled_betweenness(as_graph(g), samples, seed, normalized, device)
 
 
 def closeness_centrality(g):
-    """Closeness of each vertex, as networkx has it."""
+    """Closeness of each vertex: one over the mean distance to it, times the part of the vertices that reach it.
+
+    Parameters
+    ----------
+    g : Graph, sparse matrix, networkx.Graph or igraph.Graph
+        The graph.
+
+    Returns
+    -------
+    ndarray of float64, shape (n,)
+        Scores, as networkx has them.
+
+    Examples
+    --------
+    >>> import networkx, sparring as sp
+    >>> sp.graph.closeness_centrality(networkx.star_graph(2)).round(4).tolist()
+    [1.0, 0.6667, 0.6667]
+    """
     return _graph.closeness_centrality(as_graph(g), None)
 
 
 def harmonic_centrality(g):
-    """Sum of the reciprocals of the distances to each vertex."""
+    """Sum of the reciprocals of the distances to each vertex.
+
+    Parameters
+    ----------
+    g : Graph, sparse matrix, networkx.Graph or igraph.Graph
+        The graph.
+
+    Returns
+    -------
+    ndarray of float64, shape (n,)
+        Sums.
+
+    Examples
+    --------
+    >>> import networkx, sparring as sp
+    >>> sp.graph.harmonic_centrality(networkx.path_graph(3)).tolist()
+    [1.5, 2.0, 1.5]
+    """
     return _graph.harmonic_centrality(as_graph(g), None)
 
 
 def eigenvector_centrality(g, *, tolerance=1e-8, max_iterations=1000):
-    """The dominant eigenvector of the adjacency matrix."""
+    """The dominant eigenvector of the adjacency matrix.
+
+    Parameters
+    ----------
+    g : Graph, sparse matrix, networkx.Graph or igraph.Graph
+        The graph.
+    tolerance : float, default=1e-8
+        Stops when the sum of the changes of a step is less.
+    max_iterations : int, default=1000
+        Most steps.
+
+    Returns
+    -------
+    ndarray of float64, shape (n,)
+        Scores, the sum of whose squares is 1.
+
+    Raises
+    ------
+    ValueError
+        If the steps did not end within ``max_iterations``.
+
+    Examples
+    --------
+    >>> import networkx, sparring as sp
+    >>> sp.graph.eigenvector_centrality(networkx.cycle_graph(4)).round(6).tolist()
+    [0.5, 0.5, 0.5, 0.5]
+    """
     return _graph.eigenvector_centrality(as_graph(g), tolerance, max_iterations, None)
 
 
 def katz_centrality(g, alpha=0.1, beta=1.0, *, tolerance=1e-8, max_iterations=1000):
-    """The solution of x = α·Aᵀx + β."""
+    """The solution of x = α·Aᵀx + β.
+
+    Parameters
+    ----------
+    g : Graph, sparse matrix, networkx.Graph or igraph.Graph
+        The graph.
+    alpha : float, default=0.1
+        What a step along an edge multiplies by; less than one over the largest eigenvalue.
+    beta : float, default=1.0
+        What every vertex has of itself.
+    tolerance : float, default=1e-8
+        Stops when the sum of the changes of a step is less.
+    max_iterations : int, default=1000
+        Most steps.
+
+    Returns
+    -------
+    ndarray of float64, shape (n,)
+        Scores, the sum of whose squares is 1.
+
+    Raises
+    ------
+    ValueError
+        If the steps did not end within ``max_iterations``.
+
+    Examples
+    --------
+    >>> import networkx, sparring as sp
+    >>> sp.graph.katz_centrality(networkx.cycle_graph(4)).round(6).tolist()
+    [0.5, 0.5, 0.5, 0.5]
+    """
     return _graph.katz_centrality(as_graph(g), alpha, beta, tolerance, max_iterations, None)
 
 
 def core_numbers(g):
-    """The largest k whose k-core has each vertex."""
+    """The largest k whose k-core has each vertex: a k-core's vertices have k neighbors in it.
+
+    Parameters
+    ----------
+    g : Graph, sparse matrix, networkx.Graph or igraph.Graph
+        The graph.
+
+    Returns
+    -------
+    ndarray of int32, shape (n,)
+        Core numbers of the simple undirected graph.
+
+    Examples
+    --------
+    >>> import networkx, sparring as sp
+    >>> sp.graph.core_numbers(networkx.lollipop_graph(3, 1)).tolist()
+    [2, 2, 2, 1]
+    """
     return _graph.core_numbers(as_graph(g), None)
 
 
 def k_truss(g, k):
-    """Edges, a row for each, of the largest subgraph whose edges are each in k − 2 triangles."""
+    """Edges of the largest subgraph whose edges are each in k − 2 triangles.
+
+    Parameters
+    ----------
+    g : Graph, sparse matrix, networkx.Graph or igraph.Graph
+        The graph.
+    k : int
+        Edges are in k − 2 triangles at least.
+
+    Returns
+    -------
+    ndarray of int32, shape (edges, 2)
+        The two vertices of each edge, the lower first.
+
+    Examples
+    --------
+    >>> import networkx, sparring as sp
+    >>> sp.graph.k_truss(networkx.lollipop_graph(3, 1), 3).tolist()
+    [[0, 1], [0, 2], [1, 2]]
+    """
     return _graph.k_truss(as_graph(g), k)
 
 
 def truss_numbers(g):
-    """Edges, a row for each, and the largest k whose k-truss has each."""
+    """The largest k whose k-truss has each edge.
+
+    Parameters
+    ----------
+    g : Graph, sparse matrix, networkx.Graph or igraph.Graph
+        The graph.
+
+    Returns
+    -------
+    edges : ndarray of int32, shape (edges, 2)
+        The two vertices of each edge, the lower first.
+    numbers : ndarray of int32, shape (edges,)
+        Their truss numbers.
+
+    Examples
+    --------
+    >>> import networkx, sparring as sp
+    >>> edges, numbers = sp.graph.truss_numbers(networkx.lollipop_graph(3, 1))
+    >>> numbers.tolist()
+    [3, 3, 3, 2]
+    """
     return _graph.truss_numbers(as_graph(g))
 
 
 def local_clustering(g):
-    """Part of the pairs of each vertex's neighbors that are neighbors."""
+    """Part of the pairs of each vertex's neighbors that are neighbors.
+
+    Parameters
+    ----------
+    g : Graph, sparse matrix, networkx.Graph or igraph.Graph
+        An undirected graph.
+
+    Returns
+    -------
+    ndarray of float64, shape (n,)
+        Coefficients, 0 for fewer than two neighbors.
+
+    Raises
+    ------
+    ValueError
+        If the graph is directed.
+
+    Examples
+    --------
+    >>> import networkx, sparring as sp
+    >>> sp.graph.local_clustering(networkx.lollipop_graph(3, 1)).round(4).tolist()
+    [1.0, 1.0, 0.3333, 0.0]
+    """
     return _graph.local_clustering(as_graph(g), None)
 
 
 def average_clustering(g):
-    """Mean of the local clustering coefficients."""
+    """Mean of the local clustering coefficients.
+
+    Parameters
+    ----------
+    g : Graph, sparse matrix, networkx.Graph or igraph.Graph
+        An undirected graph.
+
+    Returns
+    -------
+    float
+        The mean over all vertices.
+
+    Raises
+    ------
+    ValueError
+        If the graph is directed.
+
+    Examples
+    --------
+    >>> import networkx, sparring as sp
+    >>> round(sp.graph.average_clustering(networkx.lollipop_graph(3, 1)), 4)
+    0.5833
+    """
     return _graph.clustering(as_graph(g))[0]
 
 
 def transitivity(g):
-    """Part of the paths of two edges that are closed."""
+    """Part of the paths of two edges that are closed.
+
+    Parameters
+    ----------
+    g : Graph, sparse matrix, networkx.Graph or igraph.Graph
+        An undirected graph.
+
+    Returns
+    -------
+    float
+        Three times the triangles over the paths.
+
+    Raises
+    ------
+    ValueError
+        If the graph is directed.
+
+    Examples
+    --------
+    >>> import networkx, sparring as sp
+    >>> sp.graph.transitivity(networkx.lollipop_graph(3, 1))
+    0.6
+    """
     return _graph.clustering(as_graph(g))[1]
 
 
 def louvain(g, *, resolution=1.0, seed=1, weight=None):
-    """Labels of communities by the method of Louvain, and their modularity."""
+    """Communities by the method of Louvain.
+
+    Parameters
+    ----------
+    g : Graph, sparse matrix, networkx.Graph or igraph.Graph
+        An undirected graph.
+    resolution : float, default=1.0
+        More than 1 finds smaller communities.
+    seed : int, default=1
+        Draws the order in which vertices are considered; the same seed gives the same result on any number of threads.
+    weight : str, optional
+        The attribute of edges with their weights, of other packages; of a matrix any word says that values are. Without it
+        every edge weighs 1.
+
+    Returns
+    -------
+    labels : ndarray of int32, shape (n,)
+        A number of the community of each vertex, from 0.
+    modularity : float
+        How many more edges lie inside than by chance.
+
+    Raises
+    ------
+    ValueError
+        If the graph is directed.
+
+    Examples
+    --------
+    >>> import networkx, sparring as sp
+    >>> labels, modularity = sp.graph.louvain(networkx.barbell_graph(4, 0))
+    >>> labels.tolist(), round(modularity, 4)
+    ([0, 0, 0, 0, 1, 1, 1, 1], 0.4231)
+    """
     return _graph.communities(as_graph(g, weight=weight), "louvain", resolution, 0, seed)
 
 
 def leiden(g, *, resolution=1.0, iterations=2, seed=1, weight=None):
-    """Labels of communities by the method of Leiden, and their modularity."""
+    """Communities by the method of Leiden: as Louvain's, and each is connected.
+
+    Parameters
+    ----------
+    g : Graph, sparse matrix, networkx.Graph or igraph.Graph
+        An undirected graph.
+    resolution : float, default=1.0
+        More than 1 finds smaller communities.
+    iterations : int, default=2
+        Rounds of moves and refinement.
+    seed : int, default=1
+        Draws the order in which vertices are considered; the same seed gives the same result on any number of threads.
+    weight : str, optional
+        The attribute of edges with their weights, of other packages; of a matrix any word says that values are. Without it
+        every edge weighs 1.
+
+    Returns
+    -------
+    labels : ndarray of int32, shape (n,)
+        A number of the community of each vertex, from 0.
+    modularity : float
+        How many more edges lie inside than by chance.
+
+    Raises
+    ------
+    ValueError
+        If the graph is directed.
+
+    Examples
+    --------
+    >>> import networkx, sparring as sp
+    >>> labels, modularity = sp.graph.leiden(networkx.barbell_graph(4, 0))
+    >>> labels.tolist(), round(modularity, 4)
+    ([0, 0, 0, 0, 1, 1, 1, 1], 0.4231)
+    """
     return _graph.communities(as_graph(g, weight=weight), "leiden", resolution, iterations, seed)
 
 
 def modularity(g, labels, *, resolution=1.0):
-    """Modularity of communities given by a label for each vertex."""
+    """How many more edges lie inside communities than by chance.
+
+    Parameters
+    ----------
+    g : Graph, sparse matrix, networkx.Graph or igraph.Graph
+        The graph.
+    labels : array of shape (n,)
+        A number of the community of each vertex.
+    resolution : float, default=1.0
+        More than 1 finds smaller communities.
+
+    Returns
+    -------
+    float
+        The modularity, at most 1.
+
+    Raises
+    ------
+    ValueError
+        If there is not a label for each vertex.
+
+    Examples
+    --------
+    >>> import networkx, sparring as sp
+    >>> round(sp.graph.modularity(networkx.barbell_graph(4, 0), [0] * 4 + [1] * 4), 4)
+    0.4231
+    """
     return _graph.modularity(as_graph(g), labels, resolution)
 
 
 def label_propagation(g, iterations=100, *, asynchronous=False, device=None):
-    """Labels of communities: each vertex takes the most frequent label of its neighbors. Runs on GPUs."""
+    """Communities in which each vertex takes the most frequent label of its neighbors. Runs on GPUs.
+
+    Parameters
+    ----------
+    g : Graph, sparse matrix, networkx.Graph or igraph.Graph
+        The graph.
+    iterations : int, default=100
+        Most rounds.
+    asynchronous : bool, default=False
+        Vertex by vertex, each after the one before; else all at once.
+    device : str, optional
+        ``"cuda:0"`` computes on a GPU.
+
+    Returns
+    -------
+    ndarray of int32, shape (n,)
+        A vertex as the name of each vertex's community.
+
+    Examples
+    --------
+    >>> import networkx, sparring as sp
+    >>> sp.graph.label_propagation(networkx.barbell_graph(4, 0), asynchronous=True).tolist()
+    [1, 1, 1, 1, 4, 4, 4, 4]
+    """
     labels, _, _ = _graph.label_propagation(as_graph(g), iterations, asynchronous, device)
     return labels
 
 
 def maximal_independent_set(g):
-    """Vertices no two of which are neighbors, to which none can be added."""
+    """Vertices no two of which are neighbors, to which none can be added.
+
+    Parameters
+    ----------
+    g : Graph, sparse matrix, networkx.Graph or igraph.Graph
+        The graph.
+
+    Returns
+    -------
+    ndarray of int32
+        The vertices, in order.
+
+    Examples
+    --------
+    >>> import networkx, sparring as sp
+    >>> sp.graph.maximal_independent_set(networkx.path_graph(3)).tolist()
+    [0, 2]
+    """
     return _graph.maximal_independent_set(as_graph(g), None)
 
 
 def greedy_coloring(g):
-    """A color for each vertex, none that of a neighbor, and their number."""
+    """A color for each vertex that none of its neighbors has.
+
+    Parameters
+    ----------
+    g : Graph, sparse matrix, networkx.Graph or igraph.Graph
+        The graph.
+
+    Returns
+    -------
+    colors : ndarray of int32, shape (n,)
+        Colors from 0.
+    count : int
+        How many there are.
+
+    Examples
+    --------
+    >>> import networkx, sparring as sp
+    >>> colors, count = sp.graph.greedy_coloring(networkx.cycle_graph(4))
+    >>> count
+    2
+    """
     return _graph.greedy_coloring(as_graph(g))
 
 
 def minimum_spanning_forest(g, *, weight="weight"):
-    """Edges, a row for each, of a spanning forest of least weight, and that weight."""
+    """A spanning tree of least weight for each component.
+
+    Parameters
+    ----------
+    g : Graph, sparse matrix, networkx.Graph or igraph.Graph
+        An undirected graph.
+    weight : str, default="weight"
+        The attribute of edges with their weights, of other packages; the weights of a matrix are its values.
+
+    Returns
+    -------
+    edges : ndarray of int32, shape (edges, 2)
+        The two vertices of each edge.
+    weight : float
+        The sum of their weights.
+
+    Raises
+    ------
+    ValueError
+        If the graph is directed.
+
+    Examples
+    --------
+    >>> import networkx, sparring as sp
+    >>> edges, weight = sp.graph.minimum_spanning_forest(networkx.cycle_graph(4))
+    >>> edges.tolist(), weight
+    ([[0, 1], [0, 3], [1, 2]], 3.0)
+    """
     return _graph.minimum_spanning_forest(as_graph(g, weight=weight))
 
 
 def topological_order(g):
-    """Vertices in an order in which every edge leads forward; ``ValueError`` if there is a cycle."""
+    """Vertices in an order in which every edge leads forward.
+
+    Parameters
+    ----------
+    g : Graph, sparse matrix, networkx.Graph or igraph.Graph
+        A directed graph.
+
+    Returns
+    -------
+    ndarray of int32, shape (n,)
+        The lexicographically least of these orders.
+
+    Raises
+    ------
+    ValueError
+        If there is a cycle.
+
+    Examples
+    --------
+    >>> import networkx, sparring as sp
+    >>> sp.graph.topological_order(networkx.DiGraph([(0, 1), (0, 2), (2, 1)])).tolist()
+    [0, 2, 1]
+    """
     return _graph.topological_order(as_graph(g), None)
 
 
 def triangles(a, *, device=None):
-    """Number of triangles of the simple undirected graph under a square matrix. Runs on GPUs."""
+    """Number of triangles of the simple undirected graph under a square matrix. Runs on GPUs.
+
+    Parameters
+    ----------
+    a : sparse matrix, Graph, networkx.Graph or igraph.Graph
+        A square matrix; the graph has an edge where it or its transpose has an entry off the diagonal.
+    device : str, optional
+        ``"cuda:0"`` computes on a GPU.
+
+    Returns
+    -------
+    int
+        The number.
+
+    Raises
+    ------
+    ValueError
+        If the matrix is not square.
+
+    Examples
+    --------
+    >>> import networkx, sparring as sp
+    >>> sp.graph.triangles(networkx.complete_graph(4))
+    4
+    """
     return _graph.triangles(_matrix_of(a), device)
 
 
 def triangles_per_vertex(a, *, device=None):
-    """In how many triangles each vertex is. Runs on GPUs."""
+    """In how many triangles of the simple undirected graph each vertex is. Runs on GPUs.
+
+    Parameters
+    ----------
+    a : sparse matrix, Graph, networkx.Graph or igraph.Graph
+        A square matrix; the graph has an edge where it or its transpose has an entry off the diagonal.
+    device : str, optional
+        ``"cuda:0"`` computes on a GPU.
+
+    Returns
+    -------
+    ndarray of uint64, shape (n,)
+        Numbers, whose sum is three times that of the triangles.
+
+    Raises
+    ------
+    ValueError
+        If the matrix is not square.
+
+    Examples
+    --------
+    >>> import networkx, sparring as sp
+    >>> sp.graph.triangles_per_vertex(networkx.lollipop_graph(3, 1)).tolist()
+    [1, 1, 1, 0]
+    """
     return _graph.triangles_per_vertex(_matrix_of(a), device)
 
 
 def bipartite_matching(a):
-    """A maximum matching of a matrix: the column of each row and the row of each column, -1 without."""
+    """A largest matching of the rows of a matrix with its columns, at its entries.
+
+    Parameters
+    ----------
+    a : sparse matrix, Graph, networkx.Graph or igraph.Graph
+        A matrix, perhaps of more rows than columns.
+
+    Returns
+    -------
+    columns : ndarray of int32, shape (rows,)
+        The column of each row, -1 without.
+    rows : ndarray of int32, shape (columns,)
+        The row of each column, -1 without.
+
+    Examples
+    --------
+    >>> import numpy as np, scipy.sparse, sparring as sp
+    >>> columns, rows = sp.graph.bipartite_matching(scipy.sparse.csr_array(np.array([[1, 1], [1, 0]])))
+    >>> columns.tolist(), rows.tolist()
+    ([1, 0], [1, 0])
+    """
     return _graph.bipartite_matching(a)
 
 

@@ -11,9 +11,12 @@ A metric is a name that :func:`metrics` lists, or a formula of ``a`` and ``b`` f
 >>> sp.neighbors.pairwise_distances(x, metric="manhattan")[0].tolist()
 [0.0, 1.0, 10.0]
 
-The estimators of scikit-learn's contract (``NearestNeighbors``, ``KNeighborsTransformer``,
-``RadiusNeighborsTransformer``, ``KNeighborsClassifier``, ``KNeighborsRegressor``) need scikit-learn.
+The estimators of scikit-learn's contract need scikit-learn: ``NearestNeighbors``, ``KNeighborsTransformer``,
+``RadiusNeighborsTransformer``, ``KNeighborsClassifier``, ``KNeighborsRegressor``, ``RadiusNeighborsClassifier``,
+``RadiusNeighborsRegressor``.
 """
+
+import warnings
 
 from . import _sparring
 
@@ -26,6 +29,8 @@ _ESTIMATORS = (
     "KNeighborsRegressor",
     "KNeighborsTransformer",
     "NearestNeighbors",
+    "RadiusNeighborsClassifier",
+    "RadiusNeighborsRegressor",
     "RadiusNeighborsTransformer",
 )
 
@@ -48,59 +53,124 @@ def __getattr__(name):
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
+# Other names that scikit-learn has for metrics, and metrics that are left to it.
+_NAMES = {"cityblock": "manhattan", "infinity": "chebyshev", "l1": "manhattan", "l2": "euclidean", "p": "minkowski"}
+_ELSEWHERE = {"haversine", "mahalanobis", "nan_euclidean", "precomputed", "pyfunc", "seuclidean"}
+_SHORT = {1.0: "manhattan", 2.0: "euclidean", float("inf"): "chebyshev"}
+
+
+def _resolve(metric, p=2, metric_params=None):
+    """The name and the exponent of a metric of ours; None for one that scikit-learn computes."""
+    params = dict(metric_params or {})
+    if "p" in params:
+        if p is not None:
+            warnings.warn(
+                "Parameter p is found in metric_params. The corresponding parameter from __init__ is ignored.",
+                SyntaxWarning,
+                stacklevel=4,
+            )
+        p = params.pop("p")
+    if params or not isinstance(metric, str) or metric in _ELSEWHERE:
+        return None
+    metric = _NAMES.get(metric, metric)
+    if metric != "minkowski":
+        return metric, None
+    p = 2.0 if p is None else float(p)
+    if p in _SHORT:
+        return _SHORT[p], None
+    # Below 1 it is no distance, which scikit-learn warns of.
+    return (metric, p) if p >= 1 else None
+
+
 def _rows(x):
-    """Rows as a sparse matrix: those of a dense array too."""
+    """Rows as a sparse matrix: those of a dense array or of a data frame too."""
+    import sys
+
     import numpy as np
 
-    if isinstance(x, (np.ndarray, list, tuple)):
+    if isinstance(x, (np.ndarray, list, tuple)) or type(x).__module__.partition(".")[0] in ("pandas", "polars"):
         import scipy.sparse
 
         dense = np.asarray(x)
         if dense.ndim != 2:
             raise ValueError(f"rows of a matrix were expected, not an array of {dense.ndim} dimensions")
-        return scipy.sparse.csr_array(dense)
+        if dense.dtype.kind in "SUV":
+            raise TypeError(f"rows of numbers were expected, not of {dense.dtype}")
+        if dense.dtype.kind == "O" or dense.dtype.kind == "f" and dense.dtype.itemsize not in (4, 8):
+            dense = dense.astype(np.float64)
+        return scipy.sparse.csr_array(dense.astype(dense.dtype.newbyteorder("="), copy=False))
+    if not hasattr(x, "shape"):
+        raise TypeError(f"rows of a matrix were expected, not {type(x).__name__}")
+    scipy_sparse = sys.modules.get("scipy.sparse")
+    if scipy_sparse is not None and scipy_sparse.issparse(x) and not getattr(x, "has_canonical_format", True):
+        # Entries at one place are added, as SciPy means them.
+        x = x.copy()
+        x.sum_duplicates()
     return x
 
 
 def kneighbors(
     x, y=None, *, k=5, metric="euclidean", p=None, normalize=None, single=False, exclude_self=False, device=None
 ):
-    """Distances to the k nearest rows of Y for each row of X, and their numbers: n rows of k each, the nearest first.
+    """Distances to the k nearest rows of Y for each row of X, and their numbers.
 
     Parameters
     ----------
-    x, y : sparse matrix or array
-        Rows that ask and rows that answer; without ``y`` the rows of ``x`` among themselves.
-    k : int
+    x : {sparse matrix, array-like} of shape (n, d)
+        Rows that ask.
+    y : {sparse matrix, array-like} of shape (m, d), optional
+        Rows that answer; the rows of ``x`` by default.
+    k : int, default=5
         Neighbors of each row; fewer where there are fewer rows.
-    metric : str
-        A name or a formula.
+    metric : str, default="euclidean"
+        A name that :func:`metrics` lists, or a formula of ``a`` and ``b`` for what each column adds.
     p : float, optional
         Exponent of minkowski.
     normalize : bool, optional
-        Divides rows by their sums first, for metrics of distributions.
-    single : bool
+        Divides rows by their sums first; by default where the metric is one of distributions.
+    single : bool, default=False
         Computes in float32 where the rows are of float32.
-    exclude_self : bool
+    exclude_self : bool, default=False
         Leaves each row out of its own neighbors.
     device : str, optional
+        ``"cuda:0"`` searches on a GPU.
+
+    Returns
+    -------
+    distances : ndarray of shape (n, k)
+        The least first.
+    indices : ndarray of shape (n, k)
+        Numbers of rows; of rows at the same distance the lowest first.
+
+    Raises
+    ------
+    ValueError
+        If the metric is unknown, rows differ in length, or values are not finite or not of the metric's domain.
+    TypeError
+        If values are complex, or something is no matrix.
+
+    Examples
+    --------
+    >>> import sparring as sp
+    >>> distances, indices = sp.neighbors.kneighbors([[0.0, 1], [0, 3], [5, 0]], k=2, metric="manhattan")
+    >>> distances.tolist(), indices.tolist()
+    ([[0.0, 2.0], [0.0, 2.0], [0.0, 6.0]], [[0, 1], [1, 0], [2, 0]])
     """
     y = None if y is None else _rows(y)
     indices, distances, _ = _neighbors.nearest(_rows(x), y, k, metric, p, normalize, single, exclude_self, device)
     return distances, indices
 
 
-def kneighbors_graph(x, y=None, *, k=5, mode="connectivity", **settings):
-    """The graph of the k nearest neighbors: a ``csr_array`` of ones, or of distances with ``mode="distance"``."""
-    distances, indices = kneighbors(x, y, k=k, **settings)
-    n, m = indices.shape[0], (x if y is None else y).shape[0]
-    return _graph_of(distances, indices, m, mode) if indices.size else _empty(n, m)
+def _within(x, y, radius, metric, p=None, normalize=None, single=False, exclude_self=False, device=None):
+    """A matrix of distances, whose arrays are not shared."""
+    return _neighbors.within(x, y, radius, metric, p, normalize, single, exclude_self, device).to_scipy().copy()
 
 
-def _empty(n, m):
+def _kind(x):
+    """The kind of graph between rows of X: that of a sparse matrix, and scikit-learn's of anything else."""
     import scipy.sparse
 
-    return scipy.sparse.csr_array((n, m))
+    return scipy.sparse.csr_array if isinstance(x, scipy.sparse.sparray) else scipy.sparse.csr_matrix
 
 
 def _graph_of(distances, indices, columns, mode):
@@ -108,29 +178,216 @@ def _graph_of(distances, indices, columns, mode):
     import scipy.sparse
 
     n, k = indices.shape
-    if mode not in ("connectivity", "distance"):
-        raise ValueError(f"mode: {mode!r} is neither 'connectivity' nor 'distance'")
     data = np.ones(indices.size) if mode == "connectivity" else distances.ravel()
     return scipy.sparse.csr_array((data, indices.ravel(), np.arange(0, n * k + 1, max(k, 1))[: n + 1]), (n, columns))
 
 
-def radius_neighbors_graph(
-    x, y=None, *, radius=1.0, metric="euclidean", mode="distance", p=None, normalize=None, single=False,
-    exclude_self=False, device=None
-):
-    """The rows of Y at most ``radius`` away from each row of X: a ``csr_array`` of distances, zeros stored, or of ones."""
-    y = None if y is None else _rows(y)
-    found = _neighbors.within(_rows(x), y, radius, metric, p, normalize, single, exclude_self, device).to_scipy()
-    if mode == "distance":
-        return found
-    if mode != "connectivity":
+def _include_self(include_self, mode):
+    if mode not in ("connectivity", "distance"):
         raise ValueError(f"mode: {mode!r} is neither 'connectivity' nor 'distance'")
-    found = found.copy()
-    found.data[:] = 1
-    return found
+    return mode == "connectivity" if include_self == "auto" else bool(include_self)
 
 
-def pairwise_distances(x, y=None, *, metric="euclidean", p=None, normalize=None, single=False, device=None):
-    """All distances between rows of X and rows of Y, or of X among themselves: a dense array."""
-    y = None if y is None else _rows(y)
-    return _neighbors.distances(_rows(x), y, metric, p, normalize, single, device)
+def _fitted(x, **params):
+    """Whether X is an estimator, whose parameters are then these."""
+    if not (hasattr(x, "get_params") and hasattr(x, "_fit_X")):
+        return False
+    for name, value in params.items():
+        if x.get_params()[name] != value:
+            raise ValueError(f"{name}: {value!r}, but the estimator has {x.get_params()[name]!r}")
+    return True
+
+
+def kneighbors_graph(
+    X, n_neighbors=5, *, Y=None, mode="connectivity", metric="minkowski", p=2, metric_params=None, include_self=False,
+    n_jobs=None, normalize=None, single=False, device=None
+):
+    """The graph of the nearest rows of X for each row of X.
+
+    Parameters
+    ----------
+    X : {sparse matrix, array-like} of shape (n, d)
+        Rows, or an estimator that has been fitted to them with the same metric.
+    n_neighbors : int, default=5
+        Neighbors of each row.
+    Y : {sparse matrix, array-like} of shape (m, d), optional
+        Rows that answer instead of those of X.
+    mode : {"connectivity", "distance"}, default="connectivity"
+        Whether entries are ones or distances.
+    metric : str or callable, default="minkowski"
+        A name that :func:`metrics` lists, a formula, or what scikit-learn takes.
+    p : float, default=2
+        Exponent of minkowski.
+    metric_params : dict, optional
+        More arguments of a metric of scikit-learn's.
+    include_self : bool or "auto", default=False
+        Whether a row is its own neighbor; ``"auto"``: where entries are ones.
+    n_jobs : int, optional
+        Taken for scikit-learn's sake; see :func:`sparring.set_threads`.
+    normalize : bool, optional
+        Divides rows by their sums first; by default where the metric is one of distributions.
+    single : bool, default=False
+        Computes in float32 where the rows are of float32.
+    device : str, optional
+        ``"cuda:0"`` searches on a GPU.
+
+    Returns
+    -------
+    csr_array or csr_matrix of shape (n, n) or (n, m)
+        A ``csr_array`` if X is a sparse array. The nearest first in each row; zeros are stored.
+
+    Raises
+    ------
+    ValueError
+        If the metric is unknown, there are fewer rows than neighbors, or values are not finite.
+
+    Examples
+    --------
+    >>> import sparring as sp
+    >>> sp.neighbors.kneighbors_graph([[0.0], [1.0], [3.0]], 1, mode="distance").toarray().tolist()
+    [[0.0, 1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 2.0, 0.0]]
+    """
+    with_self = _include_self(include_self, mode)
+    if _fitted(X, metric=metric, p=p, metric_params=metric_params):
+        return X.kneighbors_graph(X._fit_X if with_self else None, n_neighbors, mode)
+    resolved = _resolve(metric, p, metric_params)
+    if resolved is None:
+        model = __getattr__("NearestNeighbors")(
+            n_neighbors=n_neighbors, metric=metric, p=p, metric_params=metric_params, n_jobs=n_jobs, device=device
+        ).fit(X if Y is None else Y)
+        return _kind(X)(model.kneighbors_graph(X if with_self or Y is not None else None, mode=mode))
+    rows, others = _rows(X), None if Y is None else _rows(Y)
+    columns = (rows if others is None else others).shape[0]
+    alone = others is None and not with_self
+    if not 0 < n_neighbors <= columns - alone:
+        raise ValueError(f"n_neighbors: {n_neighbors} of {columns} rows" + (", each without itself" if alone else ""))
+    distances, indices = kneighbors(
+        rows, others, k=n_neighbors, metric=resolved[0], p=resolved[1], normalize=normalize, single=single,
+        exclude_self=alone, device=device
+    )
+    return _kind(X)(_graph_of(distances, indices, columns, mode))
+
+
+def radius_neighbors_graph(
+    X, radius=1.0, *, Y=None, mode="connectivity", metric="minkowski", p=2, metric_params=None, include_self=False,
+    n_jobs=None, normalize=None, single=False, device=None
+):
+    """The graph of the rows of X at most ``radius`` away from each row of X.
+
+    Parameters
+    ----------
+    X : {sparse matrix, array-like} of shape (n, d)
+        Rows, or an estimator that has been fitted to them with the same metric.
+    radius : float, default=1.0
+        The largest distance of a neighbor.
+    Y : {sparse matrix, array-like} of shape (m, d), optional
+        Rows that answer instead of those of X.
+    mode : {"connectivity", "distance"}, default="connectivity"
+        Whether entries are ones or distances.
+    metric : str or callable, default="minkowski"
+        A name that :func:`metrics` lists, a formula, or what scikit-learn takes.
+    p : float, default=2
+        Exponent of minkowski.
+    metric_params : dict, optional
+        More arguments of a metric of scikit-learn's.
+    include_self : bool or "auto", default=False
+        Whether a row is its own neighbor; ``"auto"``: where entries are ones.
+    n_jobs : int, optional
+        Taken for scikit-learn's sake; see :func:`sparring.set_threads`.
+    normalize : bool, optional
+        Divides rows by their sums first; by default where the metric is one of distributions.
+    single : bool, default=False
+        Computes in float32 where the rows are of float32.
+    device : str, optional
+        ``"cuda:0"`` searches on a GPU.
+
+    Returns
+    -------
+    csr_array or csr_matrix of shape (n, n) or (n, m)
+        A ``csr_array`` if X is a sparse array. Entries of a row in the order of columns; zeros are stored.
+
+    Raises
+    ------
+    ValueError
+        If the metric is unknown, the radius is NaN, or values are not finite.
+
+    Examples
+    --------
+    >>> import sparring as sp
+    >>> sp.neighbors.radius_neighbors_graph([[0.0], [1.0], [3.0]], 1.5).toarray().tolist()
+    [[0.0, 1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 0.0]]
+    """
+    with_self = _include_self(include_self, mode)
+    if _fitted(X, metric=metric, p=p, metric_params=metric_params):
+        return X.radius_neighbors_graph(X._fit_X if with_self else None, radius, mode)
+    resolved = _resolve(metric, p, metric_params)
+    if resolved is None:
+        model = __getattr__("NearestNeighbors")(
+            radius=radius, metric=metric, p=p, metric_params=metric_params, n_jobs=n_jobs, device=device
+        ).fit(X if Y is None else Y)
+        return _kind(X)(model.radius_neighbors_graph(X if with_self or Y is not None else None, mode=mode))
+    others = None if Y is None else _rows(Y)
+    alone = others is None and not with_self
+    found = _within(_rows(X), others, radius, *resolved, normalize, single, alone, device)
+    if mode == "connectivity":
+        import numpy as np
+
+        found.data = np.ones(found.nnz)
+    return _kind(X)(found)
+
+
+def pairwise_distances(
+    X, Y=None, metric="euclidean", *, n_jobs=None, ensure_all_finite=True, p=2, normalize=None, single=False,
+    device=None, **params
+):
+    """All distances between rows of X and rows of Y, or of X among themselves.
+
+    Parameters
+    ----------
+    X : {sparse matrix, array-like} of shape (n, d)
+        Rows.
+    Y : {sparse matrix, array-like} of shape (m, d), optional
+        Other rows; those of X by default.
+    metric : str or callable, default="euclidean"
+        A name that :func:`metrics` lists, a formula, or what scikit-learn takes, which then computes it.
+    n_jobs : int, optional
+        Taken for scikit-learn's sake; see :func:`sparring.set_threads`.
+    ensure_all_finite : bool or "allow-nan", default=True
+        Handed to scikit-learn with its metrics; those of ours take finite numbers alone.
+    p : float, default=2
+        Exponent of minkowski.
+    normalize : bool, optional
+        Divides rows by their sums first; by default where the metric is one of distributions.
+    single : bool, default=False
+        Computes in float32 where the rows are of float32.
+    device : str, optional
+        ``"cuda:0"`` computes on a GPU.
+    **params
+        More arguments of a metric of scikit-learn's.
+
+    Returns
+    -------
+    ndarray of shape (n, n) or (n, m)
+        Distances, of float32 if the rows are.
+
+    Raises
+    ------
+    ValueError
+        If the metric is unknown, rows differ in length, or values are not finite or not of the metric's domain.
+
+    Examples
+    --------
+    >>> import sparring as sp
+    >>> sp.neighbors.pairwise_distances([[0.0, 1], [3, 5]], metric="manhattan").tolist()
+    [[0.0, 7.0], [7.0, 0.0]]
+    """
+    resolved = _resolve(metric, p, params)
+    if resolved is None:
+        if device is not None:
+            raise ValueError(f"metric: {metric!r} is computed by scikit-learn, without the device {device!r}")
+        if metric == "minkowski":
+            params = {"p": p, **params}
+        from . import _estimators
+
+        return _estimators._DISTANCES(X, Y, metric, n_jobs=n_jobs, ensure_all_finite=ensure_all_finite, **params)
+    return _neighbors.distances(_rows(X), None if Y is None else _rows(Y), *resolved, normalize, single, device)
