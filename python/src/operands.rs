@@ -74,8 +74,8 @@ pub(crate) fn matrix(a: &Bound<'_, PyAny>) -> PyResult<(Matrix, Kind)> {
             // Compressed columns are the compressed rows of the transpose.
             let (ncols, nrows) = shape(a)?;
             let t = of_arrays(a, (nrows, ncols))?;
-            let machine = machine(None)?;
-            return Ok((machine.compute(py, t.nnz(), || machine.transpose(&t))?, kind));
+            let on = machine(Some(&t.machine()))?;
+            return Ok((on.compute(py, t.nnz(), || on.transpose(&t))?, kind));
         }
         _ if a.hasattr(intern!(py, "tocsr"))? => a.call_method0(intern!(py, "tocsr"))?,
         _ if is_dense(a) => {
@@ -221,7 +221,7 @@ pub(crate) fn give_vector<'py>(py: Python<'py>, x: Vector, kind: &Kind) -> PyRes
 /// The vector as an array of NumPy's, 0 or `fill` where it has no entry.
 pub(crate) fn dense<'py>(py: Python<'py>, x: &Vector, fill: Option<&Bound<'py, PyAny>>) -> PyResult<Bound<'py, PyAny>> {
     static DENSE: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
-    let (len, (places, values)) = (x.len(), py.detach(|| x.entries()).raise()?);
+    let (len, (places, values)) = (x.len(), py.detach(|| x.download()?.entries()).raise()?);
     if places.len() == len {
         return arrays::array(py, values);
     }

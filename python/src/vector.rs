@@ -160,7 +160,7 @@ impl PyVector {
     /// Places and values of the entries, as arrays.
     fn to_coo<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyAny>)> {
         let x = self.held.get(py);
-        let (places, values) = py.detach(|| x.entries()).raise()?;
+        let (places, values) = py.detach(|| x.download()?.entries()).raise()?;
         Ok((array(py, Array::of(places))?, array(py, values)?))
     }
     /// The vector on another device; itself if it is there.

@@ -1,5 +1,7 @@
 """Arrays of CuPy's and of others in a GPU's memory, and operations there."""
 
+import pickle
+
 import numpy as np
 import pytest
 import scipy.sparse
@@ -146,3 +148,19 @@ def test_operations_there():
     distances, indices = sp.neighbors.kneighbors(a, k=3, device="cuda")
     expected, _ = sp.neighbors.kneighbors(a, k=3)
     np.testing.assert_allclose(distances, expected, rtol=1e-9, atol=1e-9)
+
+
+def test_objects_there():
+    m, x = sp.Matrix(random(), device="cuda"), sp.Vector(np.arange(4.0), device="cuda")
+    for of in [m, x]:
+        back = pickle.loads(pickle.dumps(of))
+        assert (back.device, back.dtype, back.shape) == ("cpu", of.dtype, of.shape)
+        assert of.astype("float32").dtype == np.float32
+        assert of.copy().device == "cuda:0" and "on cuda:0" in repr(of)
+        assert of.to("cuda") is of and of.to("cpu").device == "cpu"
+    assert (m[0, 0], m[3].size, m[:, 2].size, m[2:5, [1]].shape) == (0.0, 20, 30, (3, 1))
+    assert (x[2], x[1:3].size, m.sum(), x.nnz) == (2.0, 2, random().sum(), 4)
+    np.testing.assert_array_equal(m.diagonal(), random().diagonal())
+    np.testing.assert_array_equal(m.sum(axis=0), random().sum(axis=0))
+    m[0, 0] = 7.0
+    assert m[0, 0] == 7.0

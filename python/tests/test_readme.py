@@ -22,13 +22,16 @@ def test_programs(program):
 
 
 @pytest.fixture(scope="module")
-def named():
+def named(tmp_path_factory):
     networkx = pytest.importorskip("networkx")
     rng = np.random.default_rng(0)
     A, B = (scipy.sparse.csr_array(rng.integers(0, 3, (9, 9)) * (rng.random((9, 9)) < 0.5) * 1.0) for _ in range(2))
     T = sp.Tensor([[0, 1, 1], [0, 1, 0], [0, 1, 1]], [2.0, 3.0, 1.0], shape=(2, 2, 2))
     G = networkx.karate_club_graph()
+    frame = {"u": np.array([0, 1]), "v": np.array([1, 2])}
+    path = str(tmp_path_factory.mktemp("files") / "a")
     return dict(
+        frame=frame, path=path,
         sp=sp, A=A, B=B, U=A + A.T, M=sp.Matrix(A), C=sp.Matrix.empty((9, 9)), x=rng.random(9), X=A, Q=B[:3], G=G, T=T,
         i=[0, 1], j=[1, 2], v=[1.0, 2.0], shape=(3, 3), labels=np.arange(34) % 3, factors=[np.ones((2, 2))] * 3,
         a=rng.random((3, 4)), b=rng.random((4, 2)), dag=networkx.DiGraph([(0, 1), (1, 2)]),
@@ -39,6 +42,9 @@ def named():
 def test_calls_of_the_table(call, named):
     if re.search(r"neighbors\.\w+(Neighbors|Transformer)|neighbors\.K|neighbors\.R", call):
         pytest.importorskip("sklearn")
+    if "io.read" in call:
+        write = sp.io.write_svmlight if "svmlight" in call else sp.io.write_matrix_market
+        write(named["path"], named["A"])
     exec(call, dict(named))
 
 
@@ -49,7 +55,7 @@ def test_the_table_has_every_function():
         missing = {prefix + name for name in module.__all__} - named
         # Types of results, what these calls stand on, and names that no other package has.
         assert missing <= {
-            "Kruskal", "Mask", "Plan", "Vector", "__version__", "get_threads", "graph.Graph", "graph.as_graph",
+            "Kruskal", "Mask", "Plan", "Semiring", "Vector", "__version__", "get_threads", "graph.Graph", "graph.as_graph",
             "neighbors.metrics",
         }
 

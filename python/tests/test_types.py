@@ -21,8 +21,12 @@ y: sp.Vector = sp.reduce_rows(m, "max")
 n: int = m.nnz + y.size
 x: np.ndarray = sp.mxv(m, np.ones(3))
 sp.assign(m, 7, [0, 1], slice(2))
+g: sp.graph.Graph = sp.graph.as_graph(a)
+labels, modularity = sp.graph.leiden(g, resolution=0.5)
+fit: float = sp.cp_als(sp.Tensor([[0], [0]], [1.0], shape=(1, 1)), 1).fit + modularity
+read: sp.Matrix = sp.io.read_matrix_market("a.mtx")
 """
-WRONG = ["sp.mxm(a)", "sp.mxm(a, a, 3)", "sp.Matrix(a).nothing", 'sp.aggregate(a, "median")', "sp.mxv(a, a)"]
+WRONG = ["sp.mxm(a)", "sp.mxm(a, a, 3)", "sp.Matrix(a).nothing", 'sp.aggregate(a, "median")', "sp.mxv(a, a)", "sp.graph.bfs(g)", "sp.cp_als(m, 2)"]
 
 
 def mypy(*arguments):

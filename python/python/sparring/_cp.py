@@ -1,8 +1,18 @@
 """CP decompositions."""
 
-from typing import NamedTuple
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
 
 from . import _sparring
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from numpy.typing import NDArray
+
+    from ._sparring import Tensor
 
 
 class Kruskal(NamedTuple):
@@ -31,14 +41,14 @@ class Kruskal(NamedTuple):
     np.float64(2.0)
     """
 
-    weights: object
-    factors: list
+    weights: NDArray[Any]
+    factors: list[NDArray[Any]]
     fit: float
-    fits: list
+    fits: list[float]
     converged: bool
     explain: str
 
-    def to_dense(self):
+    def to_dense(self) -> NDArray[Any]:
         """The tensor that the model stands for.
 
         Returns
@@ -61,9 +71,10 @@ class Kruskal(NamedTuple):
 
 
 def cp_als(
-    x, rank, *, sweeps=100, tolerance=1e-4, seed=0, starts=1, nonnegative=False, ridge=0.0, time_limit=None,
-    progress=None, device=None
-):
+    x: Tensor, rank: int, *, sweeps: int = 100, tolerance: float | None = 1e-4, seed: int = 0, starts: int = 1,
+    nonnegative: bool = False, ridge: float = 0.0, time_limit: float | None = None,
+    progress: Callable[[int, float], object] | bool | None = None, device: str | None = None,
+) -> Kruskal:
     """The Kruskal tensor nearest to a sparse tensor, by alternating least squares.
 
     Parameters

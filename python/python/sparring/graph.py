@@ -12,10 +12,25 @@ each vertex. ``device="cuda:0"`` runs what is said to run on GPUs there.
 0.1009
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from . import _sparring
 
+if TYPE_CHECKING:
+    from typing import Any, TypeAlias
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from ._sparring import _Graph as Graph
+
+    GraphLike: TypeAlias = Any
+    Numbers: TypeAlias = NDArray[Any]
+
 _graph = _sparring._graph
-Graph = _graph.Graph
+if not TYPE_CHECKING:
+    Graph = _graph.Graph
 
 __all__ = [
     "Graph",
@@ -57,7 +72,7 @@ __all__ = [
 ]
 
 
-def as_graph(g, *, weight=None):
+def as_graph(g: GraphLike, *, weight: str | None = None) -> Graph:
     """The :class:`Graph` of an object.
 
     Parameters
@@ -105,7 +120,10 @@ def as_graph(g, *, weight=None):
     return Graph(g, weighted=weight is not None)
 
 
-def from_edges(sources, targets, weights=None, *, vertices=None, directed=True, repeated=None, labels=False):
+def from_edges(
+    sources: ArrayLike, targets: ArrayLike, weights: ArrayLike | None = None, *, vertices: int | None = None,
+    directed: bool = True, repeated: str | None = None, labels: bool = False,
+) -> Any:
     """The :class:`Graph` of a list of edges: arrays, lists, or columns of pandas, polars or pyarrow.
 
     Parameters
@@ -167,7 +185,7 @@ def from_edges(sources, targets, weights=None, *, vertices=None, directed=True, 
     return (made, names) if labels else made
 
 
-def bfs(g, source, *, device=None):
+def bfs(g: GraphLike, source: int, *, device: str | None = None) -> Numbers:
     """Numbers of edges from a vertex to each. Runs on GPUs.
 
     Parameters
@@ -198,7 +216,7 @@ def bfs(g, source, *, device=None):
     return _graph.bfs(as_graph(g), source, device)
 
 
-def bfs_tree(g, source, *, device=None):
+def bfs_tree(g: GraphLike, source: int, *, device: str | None = None) -> tuple[Numbers, Numbers]:
     """Levels and parents of a breadth-first search. Runs on GPUs.
 
     Parameters
@@ -232,7 +250,7 @@ def bfs_tree(g, source, *, device=None):
     return _graph.bfs_tree(as_graph(g), source, device)
 
 
-def multi_source_bfs(g, sources):
+def multi_source_bfs(g: GraphLike, sources: ArrayLike) -> Numbers:
     """Numbers of edges from each of several vertices to each.
 
     Parameters
@@ -261,7 +279,7 @@ def multi_source_bfs(g, sources):
     return _graph.multi_source_bfs(as_graph(g), sources)
 
 
-def sssp(g, source, *, weight="weight", device=None):
+def sssp(g: GraphLike, source: int, *, weight: str | None = "weight", device: str | None = None) -> Numbers:
     """Lengths of the shortest paths from a vertex to each. Runs on GPUs.
 
     Parameters
@@ -295,7 +313,9 @@ def sssp(g, source, *, weight="weight", device=None):
     return _graph.sssp(as_graph(g, weight=weight), source, device)
 
 
-def sssp_tree(g, source, *, weight="weight", negative=False, device=None):
+def sssp_tree(
+    g: GraphLike, source: int, *, weight: str | None = "weight", negative: bool = False, device: str | None = None,
+) -> tuple[Numbers, Numbers]:
     """Lengths of the shortest paths from a vertex to each, and their last steps. Runs on GPUs.
 
     Parameters
@@ -334,7 +354,7 @@ def sssp_tree(g, source, *, weight="weight", negative=False, device=None):
     return _graph.sssp_tree(as_graph(g, weight=weight), source, negative, device)
 
 
-def all_pairs_shortest_paths(g, *, weight="weight"):
+def all_pairs_shortest_paths(g: GraphLike, *, weight: str | None = "weight") -> Numbers:
     """Lengths of the shortest paths between all pairs of vertices.
 
     Parameters
@@ -365,7 +385,7 @@ def all_pairs_shortest_paths(g, *, weight="weight"):
     return _graph.all_pairs_shortest_paths(as_graph(g, weight=weight))
 
 
-def connected_components(g, *, device=None):
+def connected_components(g: GraphLike, *, device: str | None = None) -> Numbers:
     """The component of each vertex, whatever the direction of edges. Runs on GPUs.
 
     Parameters
@@ -389,7 +409,7 @@ def connected_components(g, *, device=None):
     return _graph.connected_components(as_graph(g), device)
 
 
-def strongly_connected_components(g):
+def strongly_connected_components(g: GraphLike) -> Numbers:
     """The strong component of each vertex: those that reach it and that it reaches.
 
     Parameters
@@ -412,8 +432,9 @@ def strongly_connected_components(g):
 
 
 def pagerank(
-    g, damping=0.85, *, tolerance=1e-6, max_iterations=100, personalization=None, drop_dangling=False, device=None
-):
+    g: GraphLike, damping: float = 0.85, *, tolerance: float = 1e-6, max_iterations: int = 100,
+    personalization: ArrayLike | None = None, drop_dangling: bool = False, device: str | None = None,
+) -> Numbers:
     """PageRank: where a walk is that follows an edge, or with 1 − damping goes anywhere. Runs on GPUs.
 
     Parameters
@@ -455,7 +476,7 @@ def pagerank(
     return ranks
 
 
-def hits(g, *, tolerance=1e-8, max_iterations=1000):
+def hits(g: GraphLike, *, tolerance: float = 1e-8, max_iterations: int = 1000) -> tuple[Numbers, Numbers]:
     """Hubs and authorities of Kleinberg: a hub leads to authorities, and hubs lead to an authority.
 
     Parameters
@@ -489,7 +510,7 @@ def hits(g, *, tolerance=1e-8, max_iterations=1000):
     return _graph.hits(as_graph(g), tolerance, max_iterations)
 
 
-def betweenness_centrality(g, *, normalized=True, device=None):
+def betweenness_centrality(g: GraphLike, *, normalized: bool = True, device: str | None = None) -> Numbers:
     """Part of the shortest paths between others that lead through each vertex. Runs on GPUs.
 
     Parameters
@@ -515,7 +536,9 @@ def betweenness_centrality(g, *, normalized=True, device=None):
     return _graph.betweenness_centrality(as_graph(g), normalized, device)
 
 
-def sampled_betweenness(g, samples, *, seed=1, normalized=True, device=None):
+def sampled_betweenness(
+    g: GraphLike, samples: int, *, seed: int = 1, normalized: bool = True, device: str | None = None,
+) -> Numbers:
     """Betweenness, estimated from the paths out of some vertices. Runs on GPUs.
 
     Parameters
@@ -550,7 +573,7 @@ def sampled_betweenness(g, samples, *, seed=1, normalized=True, device=None):
     return _graph.sampled_betweenness(as_graph(g), samples, seed, normalized, device)
 
 
-def closeness_centrality(g):
+def closeness_centrality(g: GraphLike) -> Numbers:
     """Closeness of each vertex: one over the mean distance to it, times the part of the vertices that reach it.
 
     Parameters
@@ -572,7 +595,7 @@ def closeness_centrality(g):
     return _graph.closeness_centrality(as_graph(g), None)
 
 
-def harmonic_centrality(g):
+def harmonic_centrality(g: GraphLike) -> Numbers:
     """Sum of the reciprocals of the distances to each vertex.
 
     Parameters
@@ -594,7 +617,7 @@ def harmonic_centrality(g):
     return _graph.harmonic_centrality(as_graph(g), None)
 
 
-def eigenvector_centrality(g, *, tolerance=1e-8, max_iterations=1000):
+def eigenvector_centrality(g: GraphLike, *, tolerance: float = 1e-8, max_iterations: int = 1000) -> Numbers:
     """The dominant eigenvector of the adjacency matrix.
 
     Parameters
@@ -625,7 +648,9 @@ def eigenvector_centrality(g, *, tolerance=1e-8, max_iterations=1000):
     return _graph.eigenvector_centrality(as_graph(g), tolerance, max_iterations, None)
 
 
-def katz_centrality(g, alpha=0.1, beta=1.0, *, tolerance=1e-8, max_iterations=1000):
+def katz_centrality(
+    g: GraphLike, alpha: float = 0.1, beta: float = 1.0, *, tolerance: float = 1e-8, max_iterations: int = 1000,
+) -> Numbers:
     """The solution of x = α·Aᵀx + β.
 
     Parameters
@@ -660,7 +685,7 @@ def katz_centrality(g, alpha=0.1, beta=1.0, *, tolerance=1e-8, max_iterations=10
     return _graph.katz_centrality(as_graph(g), alpha, beta, tolerance, max_iterations, None)
 
 
-def core_numbers(g):
+def core_numbers(g: GraphLike) -> Numbers:
     """The largest k whose k-core has each vertex: a k-core's vertices have k neighbors in it.
 
     Parameters
@@ -682,7 +707,7 @@ def core_numbers(g):
     return _graph.core_numbers(as_graph(g), None)
 
 
-def k_truss(g, k):
+def k_truss(g: GraphLike, k: int) -> Numbers:
     """Edges of the largest subgraph whose edges are each in k − 2 triangles.
 
     Parameters
@@ -706,7 +731,7 @@ def k_truss(g, k):
     return _graph.k_truss(as_graph(g), k)
 
 
-def truss_numbers(g):
+def truss_numbers(g: GraphLike) -> tuple[Numbers, Numbers]:
     """The largest k whose k-truss has each edge.
 
     Parameters
@@ -731,7 +756,7 @@ def truss_numbers(g):
     return _graph.truss_numbers(as_graph(g))
 
 
-def local_clustering(g):
+def local_clustering(g: GraphLike) -> Numbers:
     """Part of the pairs of each vertex's neighbors that are neighbors.
 
     Parameters
@@ -758,7 +783,7 @@ def local_clustering(g):
     return _graph.local_clustering(as_graph(g), None)
 
 
-def average_clustering(g):
+def average_clustering(g: GraphLike) -> float:
     """Mean of the local clustering coefficients.
 
     Parameters
@@ -785,7 +810,7 @@ def average_clustering(g):
     return _graph.clustering(as_graph(g))[0]
 
 
-def transitivity(g):
+def transitivity(g: GraphLike) -> float:
     """Part of the paths of two edges that are closed.
 
     Parameters
@@ -812,7 +837,9 @@ def transitivity(g):
     return _graph.clustering(as_graph(g))[1]
 
 
-def louvain(g, *, resolution=1.0, seed=1, weight=None):
+def louvain(
+    g: GraphLike, *, resolution: float = 1.0, seed: int = 1, weight: str | None = None,
+) -> tuple[Numbers, float]:
     """Communities by the method of Louvain.
 
     Parameters
@@ -849,7 +876,9 @@ def louvain(g, *, resolution=1.0, seed=1, weight=None):
     return _graph.communities(as_graph(g, weight=weight), "louvain", resolution, 0, seed)
 
 
-def leiden(g, *, resolution=1.0, iterations=2, seed=1, weight=None):
+def leiden(
+    g: GraphLike, *, resolution: float = 1.0, iterations: int = 2, seed: int = 1, weight: str | None = None,
+) -> tuple[Numbers, float]:
     """Communities by the method of Leiden: as Louvain's, and each is connected.
 
     Parameters
@@ -888,7 +917,7 @@ def leiden(g, *, resolution=1.0, iterations=2, seed=1, weight=None):
     return _graph.communities(as_graph(g, weight=weight), "leiden", resolution, iterations, seed)
 
 
-def modularity(g, labels, *, resolution=1.0):
+def modularity(g: GraphLike, labels: ArrayLike, *, resolution: float = 1.0) -> float:
     """How many more edges lie inside communities than by chance.
 
     Parameters
@@ -919,7 +948,9 @@ def modularity(g, labels, *, resolution=1.0):
     return _graph.modularity(as_graph(g), labels, resolution)
 
 
-def label_propagation(g, iterations=100, *, asynchronous=False, device=None):
+def label_propagation(
+    g: GraphLike, iterations: int = 100, *, asynchronous: bool = False, device: str | None = None,
+) -> tuple[Numbers, int, bool]:
     """Communities in which each vertex takes the most frequent label of its neighbors. Runs on GPUs.
 
     Parameters
@@ -948,7 +979,7 @@ def label_propagation(g, iterations=100, *, asynchronous=False, device=None):
     return labels
 
 
-def maximal_independent_set(g):
+def maximal_independent_set(g: GraphLike) -> Numbers:
     """Vertices no two of which are neighbors, to which none can be added.
 
     Parameters
@@ -970,7 +1001,7 @@ def maximal_independent_set(g):
     return _graph.maximal_independent_set(as_graph(g), None)
 
 
-def greedy_coloring(g):
+def greedy_coloring(g: GraphLike) -> tuple[Numbers, int]:
     """A color for each vertex that none of its neighbors has.
 
     Parameters
@@ -995,7 +1026,7 @@ def greedy_coloring(g):
     return _graph.greedy_coloring(as_graph(g))
 
 
-def minimum_spanning_forest(g, *, weight="weight"):
+def minimum_spanning_forest(g: GraphLike, *, weight: str | None = "weight") -> tuple[Numbers, float]:
     """A spanning tree of least weight for each component.
 
     Parameters
@@ -1027,7 +1058,7 @@ def minimum_spanning_forest(g, *, weight="weight"):
     return _graph.minimum_spanning_forest(as_graph(g, weight=weight))
 
 
-def topological_order(g):
+def topological_order(g: GraphLike) -> Numbers:
     """Vertices in an order in which every edge leads forward.
 
     Parameters
@@ -1054,7 +1085,7 @@ def topological_order(g):
     return _graph.topological_order(as_graph(g), None)
 
 
-def triangles(a, *, device=None):
+def triangles(a: Any, *, device: str | None = None) -> int:
     """Number of triangles of the simple undirected graph under a square matrix. Runs on GPUs.
 
     Parameters
@@ -1083,7 +1114,7 @@ def triangles(a, *, device=None):
     return _graph.triangles(_matrix_of(a), device)
 
 
-def triangles_per_vertex(a, *, device=None):
+def triangles_per_vertex(a: Any, *, device: str | None = None) -> Numbers:
     """In how many triangles of the simple undirected graph each vertex is. Runs on GPUs.
 
     Parameters
@@ -1112,7 +1143,7 @@ def triangles_per_vertex(a, *, device=None):
     return _graph.triangles_per_vertex(_matrix_of(a), device)
 
 
-def bipartite_matching(a):
+def bipartite_matching(a: Any) -> tuple[Numbers, Numbers]:
     """A largest matching of the rows of a matrix with its columns, at its entries.
 
     Parameters

@@ -9,7 +9,18 @@ What a file leaves open is refused with both readings named, or decided by a key
 <sparring.Matrix of float64, 3×3 with 3 entries, on cpu>
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from . import _sparring
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from os import PathLike
+    from typing import Any
+
+    from ._sparring import Matrix
 
 _io = _sparring._io
 
@@ -31,7 +42,7 @@ __all__ = [
 ]
 
 
-def read_matrix_market(path, *, lenient=False, max_bytes=None):
+def read_matrix_market(path: str | PathLike[str], *, lenient: bool = False, max_bytes: int | None = None) -> Matrix:
     """The matrix of a Matrix Market file, in the type that its banner names; of a pattern, bool.
 
     Parameters
@@ -50,7 +61,9 @@ def read_matrix_market(path, *, lenient=False, max_bytes=None):
     return _io.read_matrix_market(path, lenient, max_bytes)
 
 
-def read_csv(path, *, header=None, delimiter=",", max_bytes=None):
+def read_csv(
+    path: str | PathLike[str], *, header: bool | None = None, delimiter: str = ",", max_bytes: int | None = None,
+) -> Any:
     """The table of a CSV file as a matrix, its zeros not stored.
 
     Parameters
@@ -70,7 +83,9 @@ def read_csv(path, *, header=None, delimiter=",", max_bytes=None):
     return (made, columns) if header else made
 
 
-def read_svmlight(path, *, zero_based=False, columns=None, max_bytes=None):
+def read_svmlight(
+    path: str | PathLike[str], *, zero_based: bool = False, columns: int | None = None, max_bytes: int | None = None,
+) -> tuple[Matrix, list[str]]:
     """The rows of a file of svmlight or libsvm, and their labels.
 
     Parameters
@@ -91,9 +106,10 @@ def read_svmlight(path, *, zero_based=False, columns=None, max_bytes=None):
 
 
 def read_edges(
-    path, *, zero_based=None, undirected=None, bipartite=False, renumber=False, named=False, repeated=None,
-    lenient=False, max_bytes=None
-):
+    path: str | PathLike[str], *, zero_based: bool | None = None, undirected: bool | None = None,
+    bipartite: bool = False, renumber: bool = False, named: bool = False, repeated: str | None = None,
+    lenient: bool = False, max_bytes: int | None = None,
+) -> Any:
     """The adjacency matrix of a list of edges: SNAP, KONECT, or lines of two vertices and perhaps a weight.
 
     Parameters
@@ -128,7 +144,7 @@ def read_edges(
     return (made, ids) if renumber else made
 
 
-def read_metis(path, *, repeated=None, max_bytes=None):
+def read_metis(path: str | PathLike[str], *, repeated: str | None = None, max_bytes: int | None = None) -> Matrix:
     """The adjacency matrix of a graph of METIS.
 
     Parameters
@@ -145,7 +161,7 @@ def read_metis(path, *, repeated=None, max_bytes=None):
     return _io.read_graph(path, "metis", None, None, False, False, False, repeated, False, max_bytes)[0]
 
 
-def read_dimacs(path, *, repeated=None, max_bytes=None):
+def read_dimacs(path: str | PathLike[str], *, repeated: str | None = None, max_bytes: int | None = None) -> Matrix:
     """The adjacency matrix of a graph of DIMACS, for shortest paths or for coloring.
 
     Parameters
@@ -162,7 +178,7 @@ def read_dimacs(path, *, repeated=None, max_bytes=None):
     return _io.read_graph(path, "dimacs", None, None, False, False, False, repeated, False, max_bytes)[0]
 
 
-def read_mat(path, *, variable=None, max_bytes=None):
+def read_mat(path: str | PathLike[str], *, variable: str | None = None, max_bytes: int | None = None) -> Matrix:
     """A sparse matrix of a MAT-file of MATLAB, version 5.
 
     Parameters
@@ -179,7 +195,7 @@ def read_mat(path, *, variable=None, max_bytes=None):
     return _io.read_mat(path, variable, max_bytes)[0]
 
 
-def read_npz(path, *, max_bytes=None):
+def read_npz(path: str | PathLike[str], *, max_bytes: int | None = None) -> Matrix:
     """The matrix of a file of ``scipy.sparse.save_npz``.
 
     Parameters
@@ -194,7 +210,7 @@ def read_npz(path, *, max_bytes=None):
     return _io.read_numpy(path, True, max_bytes)[0]
 
 
-def read_npy(path, *, max_bytes=None):
+def read_npy(path: str | PathLike[str], *, max_bytes: int | None = None) -> Matrix:
     """The matrix of an array of two dimensions in a file of ``numpy.save``, its zeros not stored.
 
     Parameters
@@ -209,7 +225,10 @@ def read_npy(path, *, max_bytes=None):
     return _io.read_numpy(path, False, max_bytes)[0]
 
 
-def write_matrix_market(path, a, *, comment=None, symmetric=False, pattern_only=False):
+def write_matrix_market(
+    path: str | PathLike[str], a: Any, *, comment: str | None = None, symmetric: bool = False,
+    pattern_only: bool = False,
+) -> None:
     """Writes a matrix as Matrix Market coordinate text; floats as the shortest text that gives the same value.
 
     Parameters
@@ -226,7 +245,7 @@ def write_matrix_market(path, a, *, comment=None, symmetric=False, pattern_only=
     _io.write(path, a, "mtx", comment, symmetric, pattern_only, [])
 
 
-def write_csv(path, a):
+def write_csv(path: str | PathLike[str], a: Any) -> None:
     """Writes a matrix as a table, 0 where there is no entry.
 
     Parameters
@@ -237,7 +256,7 @@ def write_csv(path, a):
     _io.write(path, a, "csv", None, False, False, [])
 
 
-def write_svmlight(path, a, labels=()):
+def write_svmlight(path: str | PathLike[str], a: Any, labels: Iterable[object] = ()) -> None:
     """Writes rows and their labels as svmlight has them, columns from 1.
 
     Parameters
@@ -250,7 +269,7 @@ def write_svmlight(path, a, labels=()):
     _io.write(path, a, "svmlight", None, False, False, [str(label) for label in labels])
 
 
-def write_npz(path, a):
+def write_npz(path: str | PathLike[str], a: Any) -> None:
     """Writes a matrix for ``scipy.sparse.load_npz``.
 
     Parameters
@@ -261,7 +280,7 @@ def write_npz(path, a):
     _io.write(path, a, "npz", None, False, False, [])
 
 
-def write_npy(path, a):
+def write_npy(path: str | PathLike[str], a: Any) -> None:
     """Writes a matrix as a dense array for ``numpy.load``.
 
     Parameters
