@@ -13,8 +13,6 @@ from collections import Counter
 
 import pytest
 
-os.environ.setdefault("SKLEARN_RUN_FLOAT32_TESTS", "1")
-
 MODULES = [
     "sklearn.neighbors.tests.test_neighbors",
     "sklearn.neighbors.tests.test_neighbors_pipeline",
@@ -83,6 +81,7 @@ def main(options):
     import sklearn
     import sparring as sp
 
+    os.environ.setdefault("SKLEARN_RUN_FLOAT32_TESTS", "1")
     # What scikit-learn's own functions call is theirs still: they are imported before.
     for name in MODULES:
         importlib.import_module(name.partition(".tests.")[0])
