@@ -12,8 +12,7 @@ import sys
 from collections import Counter
 
 import pytest
-
-os.environ.setdefault("SKLEARN_RUN_FLOAT32_TESTS", "1")
+import scipy.sparse
 
 MODULES = [
     "sklearn.neighbors.tests.test_neighbors",
@@ -43,8 +42,9 @@ class Plugin:
 
     def __init__(self):
         self.counts, self.left_out, self.answered = Counter(), Counter(), Counter()
-        # Names of the tests that reach ours, and of those where scikit-learn computes a metric that ours does not have.
-        self.reach, self.elsewhere, self.running = set(), set(), None
+        # Names of the tests that reach ours, of those with sparse rows, and of those where scikit-learn computes a metric
+        # that it alone has.
+        self.reach, self.sparse, self.elsewhere, self.running = set(), set(), set(), None
 
     def pytest_collection_modifyitems(self, config, items):
         kept, dropped = [], []
@@ -74,6 +74,8 @@ class Plugin:
         @functools.wraps(function)
         def noted(*args, **kwargs):
             names.add(self.running)
+            if any(map(scipy.sparse.issparse, (*args, *kwargs.values()))):
+                self.sparse.add(self.running)
             return function(*args, **kwargs)
 
         return noted
@@ -83,6 +85,7 @@ def main(options):
     import sklearn
     import sparring as sp
 
+    os.environ.setdefault("SKLEARN_RUN_FLOAT32_TESTS", "1")
     # What scikit-learn's own functions call is theirs still: they are imported before.
     for name in MODULES:
         importlib.import_module(name.partition(".tests.")[0])
@@ -103,7 +106,8 @@ def main(options):
     count = plugin.counts
     print(
         f"tests of scikit-learn {sklearn.__version__} that reach ours: {count['passed']} passed, {count['failed']} failed, "
-        f"{count['skipped']} skipped; in {len(plugin.elsewhere)} of them scikit-learn computed a metric that it alone has"
+        f"{count['skipped']} skipped; {len(plugin.sparse)} of them have sparse rows; in {len(plugin.elsewhere)} "
+        "scikit-learn computed a metric that it alone has"
     )
     for title, reasons in [("left out", plugin.left_out), ("passed but for an exception", plugin.answered)]:
         for why, times in reasons.most_common():

@@ -387,7 +387,9 @@ def pairwise_distances(
             raise ValueError(f"metric: {metric!r} is computed by scikit-learn, without the device {device!r}")
         if metric == "minkowski":
             params = {"p": p, **params}
+        if ensure_all_finite is not True:
+            params["ensure_all_finite"] = ensure_all_finite
         from . import _estimators
 
-        return _estimators._DISTANCES(X, Y, metric, n_jobs=n_jobs, ensure_all_finite=ensure_all_finite, **params)
+        return _estimators._DISTANCES(X, Y, metric, n_jobs=n_jobs, **params)
     return _neighbors.distances(_rows(X), None if Y is None else _rows(Y), *resolved, normalize, single, device)
