@@ -18,7 +18,7 @@ pub(crate) fn is_dense(x: &Bound<'_, PyAny>) -> bool {
 
 /// A ⊕.⊗ X for a dense X, or X ⊕.⊗ B for a dense X, as a dense array.
 ///
-/// X·B is (Bᵀ·Xᵀ)ᵀ, its factors exchanged in ⊗, so that of an operator that does not commute it is refused.
+/// X·B is (Bᵀ·Xᵀ)ᵀ, the factors of ⊗ exchanged.
 pub(crate) fn product<'py>(
     a: &Bound<'py, PyAny>,
     b: &Bound<'py, PyAny>,
@@ -37,16 +37,13 @@ pub(crate) fn product<'py>(
     if !is_left {
         // Xᵀ and Bᵀ take their places.
         (flip_a, flip_b) = (!flip_b, !flip_a);
-        if !commutes(semiring) {
-            let message = format!("semiring: {semiring:?} of a dense left operand: its factors do not commute");
-            return Err(PyValueError::new_err(message));
-        }
     }
     if flip_b {
         dense = dense.getattr(intern!(py, "T"))?;
     }
     let (values, shape) = Values::of(&dense, "b")?;
     let (of, ring) = (of.cast(ty).raise()?, Semiring::new(semiring, ty).raise()?);
+    let ring = if is_left { ring } else { ring.transposed() };
     let (rows, columns) = (if flip_a { of.shape().1 } else { of.shape().0 }, shape[1]);
     if shape[0] != if flip_a { of.shape().0 } else { of.shape().1 } {
         let ((m, n), (p, q)) = (dims(&of, flip_a), (shape[0], shape[1]));
@@ -64,10 +61,4 @@ pub(crate) fn product<'py>(
 fn dims(of: &Matrix, flip: bool) -> (usize, usize) {
     let (m, n) = of.shape();
     if flip { (n, m) } else { (m, n) }
-}
-
-/// Whether a named ⊗ takes its factors in either order.
-fn commutes(semiring: &str) -> bool {
-    let mul = semiring.split_once('_').map_or("", |(_, mul)| mul);
-    matches!(mul, "times" | "plus" | "min" | "max" | "pair" | "oneb" | "land" | "lor" | "lxor" | "eq" | "ne")
 }

@@ -18,10 +18,12 @@ use crate::errors::Raise;
 struct Settings {
     threads: usize,
     memory_budget: Option<u64>,
-    machines: Option<HashMap<String, Machine>>,
+    /// The processor, which most calls want.
+    cpu: Option<Machine>,
+    others: Option<HashMap<String, Machine>>,
 }
 
-static SETTINGS: Mutex<Settings> = Mutex::new(Settings { threads: 0, memory_budget: None, machines: None });
+static SETTINGS: Mutex<Settings> = Mutex::new(Settings { threads: 0, memory_budget: None, cpu: None, others: None });
 
 /// A machine for one call, which Ctrl-C stops.
 #[derive(Debug)]
@@ -84,7 +86,8 @@ fn shared(device: Option<&str>) -> PyResult<Machine> {
     let settings = || SETTINGS.lock().unwrap_or_else(PoisonError::into_inner);
     let (threads, budget) = {
         let settings = settings();
-        if let Some(known) = settings.machines.as_ref().and_then(|all| all.get(name)) {
+        let others = || settings.others.as_ref().and_then(|all| all.get(name));
+        if let Some(known) = if name == "cpu" { settings.cpu.as_ref() } else { others() } {
             return Ok(known.clone());
         }
         (settings.threads, settings.memory_budget)
@@ -102,7 +105,11 @@ fn shared(device: Option<&str>) -> PyResult<Machine> {
         _ => Err(unknown(name)),
     }?;
     // Two threads that made one agree on the first.
-    Ok(settings().machines.get_or_insert_default().entry(name.into()).or_insert(made).clone())
+    let mut settings = settings();
+    Ok(match name {
+        "cpu" => settings.cpu.get_or_insert(made).clone(),
+        _ => settings.others.get_or_insert_default().entry(name.into()).or_insert(made).clone(),
+    })
 }
 
 fn unknown(name: &str) -> PyErr {
@@ -115,7 +122,7 @@ pub(crate) fn set_threads(threads: usize) -> PyResult<()> {
     let mut settings = SETTINGS.lock().unwrap_or_else(PoisonError::into_inner);
     let made = Machine::cpu(threads, settings.memory_budget).raise()?;
     settings.threads = threads;
-    settings.machines.get_or_insert_default().insert("cpu".into(), made);
+    settings.cpu = Some(made);
     Ok(())
 }
 
@@ -131,7 +138,7 @@ pub(crate) fn get_threads() -> PyResult<usize> {
 pub(crate) fn set_memory_budget(bytes: Option<u64>) {
     let mut settings = SETTINGS.lock().unwrap_or_else(PoisonError::into_inner);
     settings.memory_budget = bytes;
-    settings.machines = None;
+    (settings.cpu, settings.others) = (None, None);
 }
 
 /// Names of the devices: 'cpu', and 'cuda:0' and so on for each GPU that the driver has.

@@ -138,6 +138,8 @@ def test_dense_operands():
     np.testing.assert_array_equal(x.T @ m.T, x.T @ a.T)
     np.testing.assert_array_equal(sp.mxm(a, np.asfortranarray(x)), a @ x)
     np.testing.assert_array_equal(sp.mxm(a, x[::-1]), a @ x[::-1])
+    minus = (x.T[:, :, None] - a.toarray().T * (a.toarray().T != 0))
+    np.testing.assert_array_equal(sp.mxm(x.T, a.T, "plus_minus"), np.where(a.toarray().T != 0, minus, 0).sum(axis=1))
     y = np.arange(27.0).reshape(9, 3)
     np.testing.assert_array_equal(sp.mxm(a, y, transpose_a=True), a.T @ y)
     np.testing.assert_array_equal(sp.mxm(y, a, transpose_a=True), y.T @ a)
@@ -145,7 +147,7 @@ def test_dense_operands():
     np.testing.assert_array_equal(sp.mxm(x, a, transpose_a=True, transpose_b=True), x.T @ a.T)
     full = np.where(a.toarray() != 0, a.toarray(), np.inf)
     np.testing.assert_array_equal(sp.mxm(a, x, "min_plus"), (full[:, :, None] + x[None]).min(axis=1))
-    for wrong in [lambda: m @ x.T, lambda: x @ m, lambda: sp.mxm(x.T, a.T, "plus_minus"), lambda: sp.mxm(a, x, mask=a)]:
+    for wrong in [lambda: m @ x.T, lambda: x @ m, lambda: sp.mxm(a, x, mask=a)]:
         with pytest.raises(ValueError):
             wrong()
     made = sp.Matrix(np.array([[0, 3], [4, 0]]))
