@@ -323,3 +323,17 @@ fn parts_are_those_of_a_map() {
         assert_eq!(places(&cpu.argmin_rows(&a).eval().unwrap()), argmin);
     }
 }
+
+/// Rows are labelled with the type of columns: an entry beyond is refused where it is set, not where it is read.
+#[test]
+fn an_entry_has_a_row_that_its_type_of_index_holds() {
+    let (last, nrows) = (u32::MAX as usize, 1usize << 33);
+    let mut a = Csr::<f64>::empty(nrows, 3).unwrap();
+    assert_eq!(a.set(last, 1, 5.0).unwrap(), None);
+    match a.set(last + 1, 1, 5.0) {
+        Err(Error::IndexOverflow { needed, max, .. }) => assert_eq!((needed, max), (1 << 32, (1 << 32) - 1)),
+        other => panic!("{other:?}"),
+    }
+    assert_eq!(a.remove(last + 1, 1).unwrap(), None);
+    assert_eq!((a.nnz(), a.get(last, 1), a.get(0, 1)), (1, Some(&5.0), None));
+}
