@@ -4,6 +4,7 @@ mod arrays;
 mod errors;
 mod graph;
 mod held;
+mod indices;
 mod machines;
 mod matrix;
 mod neighbors;

@@ -5,10 +5,12 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
+use pyo3::types::PyString;
+use sparring::Error;
 use sparring::runtime::{Matrix, Vector};
 
 use crate::arrays;
-use crate::errors::Raise;
+use crate::errors::{Raise, shown};
 use crate::matrix::PyMatrix;
 use crate::vector::PyVector;
 
@@ -65,14 +67,33 @@ pub(crate) fn matrix(a: &Bound<'_, PyAny>) -> PyResult<(Matrix, Kind)> {
 }
 
 fn shape(a: &Bound<'_, PyAny>) -> PyResult<(usize, usize)> {
-    let shape = a.getattr(intern!(a.py(), "shape"))?;
-    shape.extract().map_err(|_| PyValueError::new_err(format!("a matrix has two dimensions, not the shape {shape}")))
+    let shape = part(a, intern!(a.py(), "shape"))?;
+    shape
+        .extract()
+        .map_err(|_| PyValueError::new_err(format!("a matrix has two dimensions, not the shape {}", shown(&shape))))
+}
+
+/// An attribute that sparse matrices have.
+fn part<'py>(a: &Bound<'py, PyAny>, name: &Bound<'py, PyString>) -> PyResult<Bound<'py, PyAny>> {
+    let Some(part) = a.getattr_opt(name)? else {
+        let message = format!("a sparse matrix was expected, not {}, which has no {name}", a.get_type().name()?);
+        return Err(PyTypeError::new_err(message));
+    };
+    Ok(part)
 }
 
 fn of_arrays(a: &Bound<'_, PyAny>, shape: (usize, usize)) -> PyResult<Matrix> {
     let py = a.py();
-    let part = |name| a.getattr(name);
-    arrays::matrix(shape, &part(intern!(py, "indptr"))?, &part(intern!(py, "indices"))?, &part(intern!(py, "data"))?)
+    let (indptr, indices, data) = (intern!(py, "indptr"), intern!(py, "indices"), intern!(py, "data"));
+    match arrays::matrix(shape, &part(a, indptr)?, &part(a, indices)?, &part(a, data)?)? {
+        // SciPy means their sum, which is computed in a copy: what it computes in place it also keeps.
+        Err(Error::Duplicate { .. }) if a.hasattr(intern!(py, "sum_duplicates"))? => {
+            let a = &a.call_method0(intern!(py, "copy"))?;
+            a.call_method0(intern!(py, "sum_duplicates"))?;
+            arrays::matrix(shape, &part(a, indptr)?, &part(a, indices)?, &part(a, data)?)?.raise()
+        }
+        made => made.raise(),
+    }
 }
 
 /// The vector of an object: one of this package, or an array of NumPy's of one dimension, whose entries are all there.

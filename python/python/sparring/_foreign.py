@@ -25,14 +25,15 @@ def like(of, shape, data, indices, indptr):
     import scipy.sparse
 
     kind = type(of)
-    if kind.__module__.partition(".")[0] == "scipy":
+    package = str(kind.__module__).partition(".")[0]
+    if package == "scipy":
         is_array = isinstance(of, scipy.sparse.sparray)
         made = _compressed(
             scipy.sparse.csr_array if is_array else scipy.sparse.csr_matrix, shape, data, indices, indptr
         )
         return made if of.format == "csr" else made.asformat(of.format)
     made = csr_array(shape, data, indices, indptr)
-    if kind.__module__.partition(".")[0] == "sparse":
+    if package == "sparse":
         return kind.from_scipy_sparse(made)
     return made
 

@@ -67,7 +67,7 @@ def as_graph(g, *, weight=None):
     """
     if isinstance(g, Graph):
         return g
-    package = type(g).__module__.partition(".")[0]
+    package = _package(g)
     if package == "networkx":
         import networkx
 
@@ -263,7 +263,12 @@ def bipartite_matching(a):
     return _graph.bipartite_matching(a)
 
 
+def _package(g):
+    """The package of an object's class."""
+    return str(type(g).__module__).partition(".")[0]
+
+
 def _matrix_of(a):
-    if isinstance(a, Graph) or type(a).__module__.partition(".")[0] in ("networkx", "igraph"):
+    if isinstance(a, Graph) or _package(a) in ("networkx", "igraph"):
         return as_graph(a).matrix()
     return a

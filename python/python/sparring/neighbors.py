@@ -55,6 +55,8 @@ def _rows(x):
     if isinstance(x, (np.ndarray, list, tuple)):
         import scipy.sparse
 
+        if isinstance(x, np.ma.MaskedArray):
+            raise TypeError("rows: a masked array; a.filled(x) is one without gaps")
         dense = np.asarray(x)
         if dense.ndim != 2:
             raise ValueError(f"rows of a matrix were expected, not an array of {dense.ndim} dimensions")
@@ -92,6 +94,7 @@ def kneighbors(
 
 def kneighbors_graph(x, y=None, *, k=5, mode="connectivity", **settings):
     """The graph of the k nearest neighbors: a ``csr_array`` of ones, or of distances with ``mode="distance"``."""
+    x, y = _rows(x), None if y is None else _rows(y)
     distances, indices = kneighbors(x, y, k=k, **settings)
     n, m = indices.shape[0], (x if y is None else y).shape[0]
     return _graph_of(distances, indices, m, mode) if indices.size else _empty(n, m)
