@@ -435,7 +435,11 @@ pub(crate) fn on_host(a: &Matrix) -> PyResult<&Arc<Pattern>> {
 /// Arrays of a matrix as SciPy takes them, data, indices and indptr: to be written where nobody else holds them, else
 /// shared and read-only.
 pub(crate) fn parts_of(py: Python<'_>, a: Matrix) -> PyResult<[Bound<'_, PyAny>; 3]> {
-    let a = a.download().raise()?;
+    // The only handle of the matrix is the one that is taken apart.
+    let a = {
+        let there = a;
+        there.download().raise()?
+    };
     macro_rules! parts {
         ($($variant:ident $t:ty, $name:literal;)*) => {
             match a.ty() {
