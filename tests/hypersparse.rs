@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use common::arbitrary::Rng;
 use sparring::algebra::{Ainv, First, FirstI, Identity, Minus, RowIndex, SecondI, ValueGt};
 use sparring::backend::Container;
+use sparring::distance::Metric;
 use sparring::prelude::*;
 use sparring::sparse::{Builder, MatrixForm};
 use sparring::{Csr, Error, Index};
@@ -321,5 +322,32 @@ fn parts_are_those_of_a_map() {
         };
         let argmin = counts.keys().filter_map(|&i| Some((i, least(i)?))).collect::<Places>();
         assert_eq!(places(&cpu.argmin_rows(&a).eval().unwrap()), argmin);
+    }
+}
+
+/// Rows are labelled with the type of columns: an entry beyond is refused where it is set, not where it is read.
+#[test]
+fn an_entry_has_a_row_that_its_type_of_index_holds() {
+    let (last, nrows) = (u32::MAX as usize, 1usize << 33);
+    let mut a = Csr::<f64>::empty(nrows, 3).unwrap();
+    assert_eq!(a.set(last, 1, 5.0).unwrap(), None);
+    match a.set(last + 1, 1, 5.0) {
+        Err(Error::IndexOverflow { needed, max, .. }) => assert_eq!((needed, max), (1 << 32, (1 << 32) - 1)),
+        other => panic!("{other:?}"),
+    }
+    assert_eq!(a.remove(last + 1, 1).unwrap(), None);
+    assert_eq!((a.nnz(), a.get(last, 1), a.get(0, 1)), (1, Some(&5.0), None));
+}
+
+/// Rows are compared as compressed ones, for which there may be no room.
+#[test]
+fn distances_of_rows_without_room_are_refused() {
+    let (cpu, narrow) = (Cpu::new(), Csr::<f64, u64>::empty(3, 4).unwrap());
+    let tall = Csr::<f64, u64>::empty(1 << 60, 4).unwrap();
+    for (x, y) in [(&tall, &narrow), (&narrow, &tall)] {
+        let near = cpu.neighbours(Metric::Euclidean, x).to(y).k(1).eval();
+        assert!(matches!(near, Err(Error::OutOfMemory { .. })), "{near:?}");
+        let within = cpu.neighbours(Metric::Manhattan, x).to(y).radius(1.0).eval();
+        assert!(matches!(within, Err(Error::OutOfMemory { .. })), "{within:?}");
     }
 }

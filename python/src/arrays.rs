@@ -5,20 +5,20 @@
 use numpy::{
     Element, PyArray1, PyArrayDescr, PyArrayDescrMethods, PyArrayMethods, PyUntypedArray, PyUntypedArrayMethods,
 };
-use pyo3::exceptions::{PyIndexError, PyMemoryError, PyTypeError, PyValueError};
+use pyo3::exceptions::{PyMemoryError, PyTypeError, PyValueError};
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyDict, PySlice, PyString};
+use pyo3::types::{IntoPyDict, PyBool, PyDict, PySlice, PyString};
 use sparring::algebra::{Array, Slice, Type, Value};
 use sparring::gpu::DeviceArray;
 use sparring::num_complex::Complex;
-use sparring::par::{SignedIndex, Storage};
+use sparring::par::{SignedIndex, Storage, filled};
 use sparring::runtime::{Machine, Matrix, Vector};
-use sparring::{Csr, Pattern};
+use sparring::{Csr, Error, Pattern, Result};
 use std::sync::Arc;
 
-use crate::errors::Raise;
+use crate::errors::{Raise, shown};
 use crate::machines::machine;
 
 /// Calls `$then!` with each type of values and its name in NumPy.
@@ -87,9 +87,14 @@ pub(crate) fn type_of(dtype: &Bound<'_, PyArrayDescr>, what: &str) -> PyResult<T
 }
 
 /// The dtype that a caller named: an object of NumPy's, a type or a name.
+/// # Errors
+/// `TypeError` for None, which NumPy takes for float64, and for what is no dtype; those of [`type_of`].
 pub(crate) fn asked_type(py: Python<'_>, dtype: &Bound<'_, PyAny>) -> PyResult<Type> {
     if let Some(ty) = dtype.cast::<PyString>().ok().and_then(|name| type_named(name.to_str().ok()?)) {
         return Ok(ty);
+    }
+    if dtype.is_none() {
+        return Err(PyTypeError::new_err("dtype: None is no type of values"));
     }
     type_of(&PyArrayDescr::new(py, dtype)?, "dtype")
 }
@@ -104,24 +109,78 @@ pub(crate) fn promoted(py: Python<'_>, a: Type, b: Type) -> PyResult<Type> {
     type_of(promote.call1((name_of(a), name_of(b)))?.cast()?, "dtype")
 }
 
+/// Refuses a masked array: no entry stands for one that is masked, and its memory has a value there.
+fn unmasked(array: &Bound<'_, PyAny>, what: &str) -> PyResult<()> {
+    static MASKED: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    let py = array.py();
+    // Arrays of NumPy's own class, and objects that are none, are not looked at.
+    if array.get_type().is(py.get_type::<PyUntypedArray>()) || !array.is_instance_of::<PyUntypedArray>() {
+        return Ok(());
+    }
+    if array.is_instance(MASKED.import(py, "numpy.ma", "MaskedArray")?)? {
+        return Err(PyTypeError::new_err(format!("{what}: a masked array; a.filled(x) is one without gaps")));
+    }
+    Ok(())
+}
+
+/// An array of NumPy's own class: the object, or what NumPy makes of it, of that type if one is named.
+/// # Errors
+/// `TypeError` for a masked array, and for values of another kind: no complex numbers as real ones, no floats as
+/// integers, no text as numbers; those of `numpy.asarray`.
+pub(crate) fn as_array<'py>(
+    of: &Bound<'py, PyAny>,
+    dtype: Option<&str>,
+    what: &str,
+) -> PyResult<Bound<'py, PyUntypedArray>> {
+    static AS_ARRAY: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    unmasked(of, what)?;
+    let py = of.py();
+    let array = AS_ARRAY.import(py, "numpy", "asarray")?.call1((of,))?;
+    let Some(dtype) = dtype else { return Ok(array.cast_into()?) };
+    let (same_kind, never) = (intern!(py, "same_kind"), PyBool::new(py, false));
+    let rule = [(intern!(py, "casting"), same_kind.as_any()), (intern!(py, "copy"), never.as_any())];
+    match array.call_method(intern!(py, "astype"), (dtype,), Some(&rule.into_py_dict(py)?)) {
+        Ok(array) => Ok(array.cast_into()?),
+        Err(e) if e.is_instance_of::<PyTypeError>(py) => {
+            let own = array.getattr(intern!(py, "dtype"))?;
+            Err(PyTypeError::new_err(format!("{what}: values of {own}, where {dtype} is expected")))
+        }
+        Err(e) => Err(e),
+    }
+}
+
 /// A NumPy array of one dimension, contiguous and aligned: itself, or a copy that is.
+/// # Errors
+/// `TypeError` for a masked array; `ValueError` for another number of dimensions.
 pub(crate) fn line<'py>(array: &Bound<'py, PyAny>, what: &str) -> PyResult<Bound<'py, PyUntypedArray>> {
     let refused = |why: &str| PyValueError::new_err(format!("{what}: {why}"));
     let line = match array.cast::<PyUntypedArray>() {
-        Ok(line) => line.clone(),
-        Err(_) => {
-            let py = array.py();
-            static AS_ARRAY: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
-            AS_ARRAY.import(py, "numpy", "asarray")?.call1((array,))?.cast_into::<PyUntypedArray>()?
+        Ok(line) => {
+            unmasked(array, what)?;
+            line.clone()
         }
+        Err(_) => as_array(array, None, what)?,
     };
+    if line.ndim() == 0 {
+        return Err(refused(&format!("an array of one dimension is expected, not {}", shown(array))));
+    }
     if line.ndim() != 1 {
         return Err(refused(&format!("an array of {} dimensions, not of one", line.ndim())));
     }
-    if line.is_c_contiguous() && line.is_aligned() {
+    if is_line(&line) {
         return Ok(line);
     }
-    Ok(line.call_method0("copy")?.cast_into::<PyUntypedArray>()?)
+    // By NumPy's own function: the method of a subclass may return anything.
+    static ARRAY: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    let py = array.py();
+    let order = [(intern!(py, "order"), intern!(py, "C"))].into_py_dict(py)?;
+    let copy = ARRAY.import(py, "numpy", "array")?.call((&line,), Some(&order))?.cast_into::<PyUntypedArray>()?;
+    if is_line(&copy) { Ok(copy) } else { Err(refused("no contiguous copy of it can be made")) }
+}
+
+/// Whether its memory is a slice.
+fn is_line(array: &Bound<'_, PyUntypedArray>) -> bool {
+    array.ndim() == 1 && array.is_c_contiguous() && array.is_aligned()
 }
 
 /// An array of NumPy's that lends its memory.
@@ -139,6 +198,25 @@ unsafe fn lent<T: Copy>(array: &Bound<'_, PyUntypedArray>) -> Storage<T> {
     unsafe { Storage::foreign(at, array.len(), Lender(array.clone().unbind())) }
 }
 
+/// A copy of values.
+fn copy_of<T: Value>(values: &[T]) -> Result<Vec<T>> {
+    let Some(&first) = values.first() else { return Ok(Vec::new()) };
+    let mut copy = filled(values.len(), first, "a copy of an array")?;
+    copy.copy_from_slice(values);
+    Ok(copy)
+}
+
+/// Values of an array of bools, which may be any bytes.
+fn truths(array: &Bound<'_, PyUntypedArray>) -> Result<Vec<bool>> {
+    // SAFETY: a byte each; as bytes all are valid.
+    let bytes = unsafe { lent::<u8>(array) };
+    let mut values = filled(bytes.len(), false, "a copy of an array")?;
+    for (value, &byte) in values.iter_mut().zip(&*bytes) {
+        *value = byte != 0;
+    }
+    Ok(values)
+}
+
 /// Row pointers or columns of one of two signed types, as unsigned ones.
 fn signed<S: SignedIndex>(array: &Bound<'_, PyUntypedArray>) -> PyResult<Storage<S::Unsigned>> {
     // SAFETY: the caller looked at the dtype; every bit pattern is an integer.
@@ -153,7 +231,7 @@ fn row_pointers(array: &Bound<'_, PyAny>) -> PyResult<Storage<usize>> {
         Type::I32 => {
             // SAFETY: the dtype says so; every bit pattern is an integer.
             let narrow = unsafe { lent::<i32>(&line) };
-            by_all(array.py(), narrow.len(), || Storage::widened(&narrow))
+            by_all(array.py(), narrow.len(), || Storage::widened(&narrow))?.raise()
         }
         ty => Err(PyTypeError::new_err(format!("indptr: {}, not int32 or int64", name_of(ty)))),
     }
@@ -175,29 +253,29 @@ fn columns(array: &Bound<'_, PyAny>) -> PyResult<Storage<u32>> {
 }
 
 /// Does what reads so many numbers: of long arrays by all threads, without the interpreter.
-fn by_all<T: Send>(py: Python<'_>, numbers: usize, work: impl FnOnce() -> sparring::Result<T> + Send) -> PyResult<T> {
+fn by_all<T: Send>(py: Python<'_>, numbers: usize, work: impl FnOnce() -> Result<T> + Send) -> PyResult<Result<T>> {
     /// Shorter arrays take less time than another thread needs to begin.
     const LONG: usize = 1 << 16;
     if numbers < LONG {
-        return work().raise();
+        return Ok(work());
     }
     let on = machine(None)?;
-    py.detach(|| match on.threads() {
+    Ok(py.detach(|| match on.threads() {
         Some(threads) => threads.install(work),
         None => work(),
-    })
-    .raise()
+    }))
 }
 
-/// The matrix of arrays as SciPy has them: shared where their types are those of the library.
+/// The matrix of arrays as SciPy has them: shared where their types are those of the library; or the library's error
+/// for arrays that are no compressed rows.
 /// # Errors
-/// Those of the library for arrays that are no compressed rows.
+/// For objects that are no such arrays.
 pub(crate) fn matrix(
     (nrows, ncols): (usize, usize),
     indptr: &Bound<'_, PyAny>,
     indices: &Bound<'_, PyAny>,
     data: &Bound<'_, PyAny>,
-) -> PyResult<Matrix> {
+) -> PyResult<Result<Matrix>> {
     let (row_ptr, col_idx, values) = (row_pointers(indptr)?, columns(indices)?, line(data, "data")?);
     let ty = type_of(&values.dtype(), "data")?;
     let py = data.py();
@@ -210,11 +288,14 @@ pub(crate) fn matrix(
     if i32::try_from(ncols).is_err() && col_idx.iter().max().is_some_and(|&j| i32::try_from(j).is_err()) {
         negative(indices)?;
     }
-    let made = by_all(py, nnz.max(nrows), || Pattern::from_storage(nrows, ncols, row_ptr, col_idx));
-    if made.as_ref().is_err_and(|e| e.is_instance_of::<PyIndexError>(py)) {
+    let made = by_all(py, nnz.max(nrows), || Pattern::from_storage(nrows, ncols, row_ptr, col_idx))?;
+    if matches!(made, Err(Error::IndexRange { .. })) {
         negative(indices)?;
     }
-    with_values(Arc::new(made?), &values, ty)
+    match made {
+        Ok(pattern) => with_values(Arc::new(pattern), &values, ty),
+        Err(e) => Ok(Err(e)),
+    }
 }
 
 /// Refuses columns of 32 bits of which one is negative.
@@ -227,18 +308,16 @@ fn negative(indices: &Bound<'_, PyAny>) -> PyResult<()> {
 }
 
 /// The matrix of a pattern and of values of NumPy's.
-fn with_values(pattern: Arc<Pattern>, values: &Bound<'_, PyUntypedArray>, ty: Type) -> PyResult<Matrix> {
+fn with_values(pattern: Arc<Pattern>, values: &Bound<'_, PyUntypedArray>, ty: Type) -> PyResult<Result<Matrix>> {
     if ty == Type::Bool {
-        // SAFETY: a byte each; as bytes all are valid.
-        let bytes = unsafe { lent::<u8>(values) };
-        let values: Vec<bool> = bytes.iter().map(|&x| x != 0).collect();
-        return Ok(Csr::with_pattern(pattern, values).raise()?.into());
+        let values = truths(values).raise()?;
+        return Ok(Csr::with_pattern(pattern, values).map(Matrix::from));
     }
     macro_rules! shared {
         ($($variant:ident $t:ty, $name:literal;)*) => {
             match ty {
                 // SAFETY: the dtype says so; but for bool, which was above, every bit pattern is a number.
-                $(Type::$variant => Ok(Csr::with_storage(pattern, unsafe { lent::<$t>(values) }).raise()?.into()),)*
+                $(Type::$variant => Ok(Csr::with_storage(pattern, unsafe { lent::<$t>(values) }).map(Matrix::from)),)*
                 Type::Struct(of) => Err(PyTypeError::new_err(format!("no arrays of {}", of.name))),
             }
         };
@@ -263,10 +342,23 @@ impl Values {
     pub(crate) fn slice(&self) -> Slice<'_> {
         self.0.slice()
     }
+    /// No values of a type.
+    pub(crate) fn none(ty: Type) -> Self {
+        macro_rules! none {
+            ($($variant:ident $t:ty, $name:literal;)*) => {
+                match ty {
+                    $(Type::$variant => Self(Box::new(Storage::<$t>::default())),)*
+                    Type::Struct(_) => Self(Box::new(Storage::<u8>::default())),
+                }
+            };
+        }
+        numbers!(none)
+    }
     /// Those of an array of any dimensions, row-major, and its shape.
     pub(crate) fn of(array: &Bound<'_, PyAny>, what: &str) -> PyResult<(Self, Vec<usize>)> {
         static COMPACT: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
         let py = array.py();
+        unmasked(array, what)?;
         let compact = COMPACT.import(py, "numpy", "ascontiguousarray")?.call1((array,))?;
         // A number becomes an array of one dimension; it has none.
         let is_number =
@@ -278,10 +370,7 @@ impl Values {
     fn lent(line: &Bound<'_, PyUntypedArray>, what: &str) -> PyResult<Self> {
         let ty = type_of(&line.dtype(), what)?;
         if ty == Type::Bool {
-            // SAFETY: a byte each; as bytes all are valid.
-            let bytes = unsafe { lent::<u8>(line) };
-            let values: Vec<bool> = bytes.iter().map(|&x| x != 0).collect();
-            return Ok(Self(Box::new(Storage::from(values))));
+            return Ok(Self(Box::new(Storage::from(truths(line).raise()?))));
         }
         macro_rules! shared {
             ($($variant:ident $t:ty, $name:literal;)*) => {
@@ -301,15 +390,13 @@ pub(crate) fn copied(array: &Bound<'_, PyAny>, what: &str) -> PyResult<Array> {
     let values = line(array, what)?;
     let ty = type_of(&values.dtype(), what)?;
     if ty == Type::Bool {
-        // SAFETY: a byte each; as bytes all are valid.
-        let bytes = unsafe { lent::<u8>(&values) };
-        return Ok(Array::of(bytes.iter().map(|&x| x != 0).collect::<Vec<_>>()));
+        return Ok(Array::of(truths(&values).raise()?));
     }
     macro_rules! copied {
         ($($variant:ident $t:ty, $name:literal;)*) => {
             match ty {
                 // SAFETY: the dtype says so; but for bool, which was above, every bit pattern is a number.
-                $(Type::$variant => Ok(Array::of(unsafe { lent::<$t>(&values) }.to_vec())),)*
+                $(Type::$variant => Ok(Array::of(copy_of(&unsafe { lent::<$t>(&values) }).raise()?)),)*
                 Type::Struct(of) => Err(PyTypeError::new_err(format!("no arrays of {}", of.name))),
             }
         };
@@ -368,9 +455,21 @@ pub(crate) fn indices_of<'py>(py: Python<'py>, pattern: &Arc<Pattern>) -> PyResu
     }
 }
 
+/// The places of the entries of a matrix in the processor's memory, as compressed rows.
+/// # Errors
+/// `ValueError` for a matrix elsewhere; `MemoryError` if there is no room for the row pointers.
+pub(crate) fn on_host(a: &Matrix) -> PyResult<&Arc<Pattern>> {
+    let none = || match a.is_on_host() {
+        true => PyMemoryError::new_err(format!("there is no memory for the row pointers of {} rows", a.shape().0)),
+        false => PyValueError::new_err(format!("the matrix is on {}: a.to('cpu') has arrays", a.machine())),
+    };
+    a.pattern().ok_or_else(none)
+}
+
 /// Arrays of a matrix as SciPy takes them, data, indices and indptr: to be written where nobody else holds them, else
 /// shared and read-only. Row pointers are int32, as columns are, where all fit. And whether rows are sorted.
 pub(crate) fn parts_of(py: Python<'_>, a: Matrix) -> PyResult<([Bound<'_, PyAny>; 3], bool)> {
+    // The only handle of the matrix is the one that is taken apart.
     let here = if a.is_on_host() { a } else { py.detach(|| a.download()).raise()? };
     macro_rules! parts {
         ($($variant:ident $t:ty, $name:literal;)*) => {
@@ -385,7 +484,7 @@ pub(crate) fn parts_of(py: Python<'_>, a: Matrix) -> PyResult<([Bound<'_, PyAny>
 
 fn parts_of_type<T: Value + Element>(py: Python<'_>, a: Matrix) -> PyResult<([Bound<'_, PyAny>; 3], bool)> {
     // Compressed rows of any form that it has.
-    let _ = a.pattern();
+    on_host(&a)?;
     let Some(typed) = a.csr::<T>().cloned() else {
         return Err(PyTypeError::new_err(format!("values of {}", a.ty())));
     };

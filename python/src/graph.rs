@@ -11,8 +11,9 @@ use sparring::runtime::{Machine, Matrix};
 use sparring::{Cpu, Result};
 use std::sync::Arc;
 
-use crate::arrays::{array, copied};
+use crate::arrays::{array, as_array, copied, on_host};
 use crate::errors::Raise;
+use crate::indices::integers;
 use crate::machines::machine;
 use crate::matrix::PyMatrix;
 use crate::operands;
@@ -118,8 +119,7 @@ fn doubles(py: Python<'_>, numbers: Vec<f64>) -> Bound<'_, PyAny> {
 /// Numbers of vertices of the caller's.
 fn vertices(of: &Bound<'_, PyAny>, g: &Graph) -> PyResult<Vec<usize>> {
     let py = of.py();
-    let wide = py.import("numpy")?.getattr("atleast_1d")?.call1((of,))?.call_method1("astype", ("int64",))?;
-    let found = copied(&wide, "sources")?.into_vec::<i64>().unwrap_or_default();
+    let found = integers(&py.import("numpy")?.getattr("atleast_1d")?.call1((of,))?, "sources")?;
     let n = g.vertices();
     let check = |&v: &i64| {
         let inside = usize::try_from(v).ok().filter(|&v| v < n);
@@ -258,8 +258,8 @@ pub(crate) fn pagerank<'py>(
     let personalization = match personalization {
         None => None,
         Some(of) => {
-            let wide = py.import("numpy")?.getattr("asarray")?.call1((of, "float64"))?;
-            Some(copied(&wide, "personalization")?.into_vec().unwrap_or_default())
+            let wide = as_array(of, Some("float64"), "personalization")?;
+            Some(copied(wide.as_any(), "personalization")?.into_vec().unwrap_or_default())
         }
     };
     let options = PageRankOptions { damping, tolerance, max_iterations, personalization, drop_dangling };
@@ -310,8 +310,12 @@ pub(crate) fn modularity(
     resolution: f64,
 ) -> PyResult<f64> {
     let (on, g) = (machine(None)?, &g.get().0);
-    let wide = py.import("numpy")?.getattr("asarray")?.call1((labels, "uint32"))?;
-    let labels = copied(&wide, "labels")?.into_vec::<u32>().unwrap_or_default();
+    let n = g.vertices();
+    let label = |(v, &label): (usize, &i64)| {
+        let message = || PyValueError::new_err(format!("labels: vertex {v} has label {label}, which is not below {n}"));
+        u32::try_from(label).map_err(|_| message())
+    };
+    let labels = integers(labels, "labels")?.iter().enumerate().map(label).collect::<PyResult<Vec<u32>>>()?;
     on.compute(py, g.edges(), || on_cpu(&on, |cpu| graph::modularity(cpu, g, &labels, resolution)))
 }
 
@@ -410,7 +414,7 @@ pub(crate) fn bipartite_matching<'py>(a: &Bound<'py, PyAny>) -> PyResult<(Bound<
     let (py, on) = (a.py(), machine(None)?);
     let (a, _) = operands::matrix(a)?;
     let a = py.detach(|| a.download()).raise()?;
-    let pattern = a.pattern().cloned().ok_or_else(|| PyValueError::new_err("the matrix is elsewhere"))?;
+    let pattern = Arc::clone(on_host(&a)?);
     let found = on.compute(py, a.nnz(), || on_cpu(&on, |cpu| graph::bipartite_matching(cpu, &pattern)))?;
     Ok((signed(py, found.rows)?, signed(py, found.cols)?))
 }

@@ -10,10 +10,11 @@ use sparring::algebra::Type;
 use sparring::runtime::{BinaryOp, Matrix, Op, UnaryOp};
 use sparring::sparse::IndexList;
 
-use crate::arrays::{self, DeviceMemory, array, asked_type, indices_of, name_of, narrow, values_of};
+use crate::arrays::{self, DeviceMemory, array, asked_type, indices_of, name_of, narrow, on_host, values_of};
 use crate::compare::compare;
 use crate::errors::Raise;
 use crate::held::Held;
+use crate::indices::{integer, integers};
 use crate::machines::machine;
 use crate::operands::{self, Kind, give, give_vector};
 use crate::operations::{self, MaskOf};
@@ -75,15 +76,10 @@ pub(crate) fn index_list(of: &Bound<'_, PyAny>, dimension: usize) -> PyResult<In
             }
             flags.iter().zip(0..).filter_map(|(&yes, i)| yes.then_some(i)).collect()
         }
-        Type::I64 => line.into_vec().unwrap_or_default(),
         Type::F32 | Type::F64 | Type::ComplexF32 | Type::ComplexF64 if !line.is_empty() => {
             return Err(PyIndexError::new_err(format!("indices are integers, not {}", name_of(line.ty()))));
         }
-        _ if line.is_empty() => Vec::new(),
-        _ => {
-            let wide = of.call_method1("astype", ("int64",))?;
-            arrays::copied(&wide, "index")?.into_vec().unwrap_or_default()
-        }
+        _ => integers(of, "index")?,
     };
     Ok(numbers.into_iter().map(whole).collect::<PyResult<Vec<usize>>>()?.into())
 }
@@ -104,10 +100,7 @@ fn part(index: &Bound<'_, PyAny>, (m, n): (usize, usize)) -> PyResult<Part> {
         Err(_) => (index.clone(), PySlice::full(py).into_any()),
     };
     let single = |of: &Bound<'_, PyAny>, bound: usize, axis: &str| -> PyResult<Option<usize>> {
-        if !of.hasattr("__index__")? {
-            return Ok(None);
-        }
-        let Ok(i) = of.extract::<i64>() else { return Ok(None) };
+        let Some(i) = integer(of)? else { return Ok(None) };
         let at = if i < 0 { i + i64::try_from(bound)? } else { i };
         let inside = usize::try_from(at).ok().filter(|&at| at < bound);
         inside.map(Some).ok_or_else(|| {
@@ -151,9 +144,8 @@ impl PyMatrix {
         dup: Option<&str>,
     ) -> PyResult<Self> {
         let py = values.py();
-        let asarray = py.import("numpy")?.getattr("asarray")?;
         let indices = |of: &Bound<'_, PyAny>, name: &'static str, bound: usize| -> PyResult<Vec<u32>> {
-            let found = arrays::copied(&asarray.call1((of, "int64"))?, name)?.into_vec::<i64>().unwrap_or_default();
+            let found = integers(of, name)?;
             let check = |(position, &i): (usize, &i64)| {
                 let inside = u32::try_from(i).ok().filter(|&i| (i as usize) < bound);
                 let beyond = || PyIndexError::new_err(format!("{name}: number {position} is {i}, not below {bound}"));
@@ -375,10 +367,15 @@ impl PyMatrix {
     /// Sets the entry at (i, j), or the entries of a block to those of a matrix or to one number.
     fn __setitem__(&self, index: &Bound<'_, PyAny>, x: &Bound<'_, PyAny>) -> PyResult<()> {
         let py = index.py();
-        let mut a = self.held.lock(py);
-        let (ty, part) = (a.ty(), part(index, a.shape())?);
+        // No code of Python's runs while the matrix is locked: it could wait for the lock.
+        let (ty, shape, on) = {
+            let a = self.held.get(py);
+            (a.ty(), a.shape(), machine(Some(&a.machine()))?)
+        };
+        let part = part(index, shape)?;
         if let Part::Entry(i, j) = part {
-            return a.set(i, j, scalar(x, ty)?).raise();
+            let x = scalar(x, ty)?;
+            return self.held.lock(py).set(i, j, x).raise();
         }
         let (rows, columns) = match part {
             Part::Row(i, columns) => (IndexList::from(vec![i]), columns),
@@ -386,20 +383,26 @@ impl PyMatrix {
             Part::Block(rows, columns) => (rows, columns),
             Part::Entry(i, j) => (IndexList::from(vec![i]), IndexList::from(vec![j])),
         };
-        let (on, a) = (machine(Some(&a.machine()))?, &mut *a);
-        if x.hasattr("shape")? && !x.getattr("shape")?.is(py.None()) && x.getattr("shape")?.len()? == 2 {
+        if let Some(shape) = x.getattr_opt("shape")?
+            && !shape.is_none()
+            && shape.len()? == 2
+        {
             let (b, _) = operands::matrix(x)?;
+            let mut held = self.held.lock(py);
+            let a = &mut *held;
             return on.compute(py, a.nnz() + b.nnz(), || on.call(Op::Assign(&rows, &columns), &b.cast(ty)?).into(a));
         }
         let x = scalar(x, ty)?;
+        let mut held = self.held.lock(py);
+        let a = &mut *held;
         on.compute(py, a.nnz(), || on.call(Op::AssignScalar(&x, &rows, &columns), ()).into(a))
     }
     /// Removes the entry at (i, j), if there is one.
     fn __delitem__(&self, index: &Bound<'_, PyAny>) -> PyResult<()> {
         let py = index.py();
-        let mut a = self.held.lock(py);
-        match part(index, a.shape())? {
-            Part::Entry(i, j) => a.remove(i, j).raise(),
+        let shape = self.held.get(py).shape();
+        match part(index, shape)? {
+            Part::Entry(i, j) => self.held.lock(py).remove(i, j).raise(),
             _ => Err(PyTypeError::new_err("single entries are removed: del a[i, j]")),
         }
     }
@@ -483,10 +486,6 @@ fn there(a: &Matrix) -> PyResult<Option<[DeviceMemory; 3]>> {
         return Ok(None);
     }
     DeviceMemory::of_matrix(&*machine(Some(&a.machine()))?, a).map(Some)
-}
-
-fn on_host(a: &Matrix) -> PyResult<&std::sync::Arc<sparring::Pattern>> {
-    a.pattern().ok_or_else(|| elsewhere(a))
 }
 
 /// NumPy's dtype of a type.

@@ -6,6 +6,7 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyString;
+use sparring::Error;
 use sparring::algebra::{Array, Type};
 use sparring::num_complex::Complex;
 use sparring::par::filled as filled_with;
@@ -13,7 +14,7 @@ use sparring::runtime::{BinaryOp, Matrix, Vector};
 
 use crate::arrays::{self, DeviceMemory};
 use crate::dense::is_dense;
-use crate::errors::Raise;
+use crate::errors::{Raise, shown};
 use crate::machines::{On, machine};
 use crate::matrix::PyMatrix;
 use crate::scalars::scalar;
@@ -119,27 +120,46 @@ fn transposed(a: &Bound<'_, PyAny>) -> PyResult<Matrix> {
 }
 
 fn shape(a: &Bound<'_, PyAny>) -> PyResult<(usize, usize)> {
-    let shape = a.getattr(intern!(a.py(), "shape"))?;
-    shape.extract().map_err(|_| PyValueError::new_err(format!("a matrix has two dimensions, not the shape {shape}")))
+    let shape = part(a, intern!(a.py(), "shape"))?;
+    shape
+        .extract()
+        .map_err(|_| PyValueError::new_err(format!("a matrix has two dimensions, not the shape {}", shown(&shape))))
+}
+
+/// An attribute that sparse matrices have.
+fn part<'py>(a: &Bound<'py, PyAny>, name: &Bound<'py, PyString>) -> PyResult<Bound<'py, PyAny>> {
+    let Some(part) = a.getattr_opt(name)? else {
+        let message = format!("a sparse matrix was expected, not {}, which has no {name}", a.get_type().name()?);
+        return Err(PyTypeError::new_err(message));
+    };
+    Ok(part)
 }
 
 /// Row pointers, columns and values.
 fn parts<'py>(a: &Bound<'py, PyAny>) -> PyResult<[Bound<'py, PyAny>; 3]> {
     let py = a.py();
-    let part = |name| a.getattr(name);
-    Ok([part(intern!(py, "indptr"))?, part(intern!(py, "indices"))?, part(intern!(py, "data"))?])
+    Ok([part(a, intern!(py, "indptr"))?, part(a, intern!(py, "indices"))?, part(a, intern!(py, "data"))?])
 }
 
 fn of_arrays(a: &Bound<'_, PyAny>, shape: (usize, usize)) -> PyResult<Matrix> {
     let py = a.py();
     let [indptr, indices, data] = parts(a)?;
-    if !arrays::is_on_device(&data)? {
-        return arrays::matrix(shape, &indptr, &indices, &data);
+    if arrays::is_on_device(&data)? {
+        static CANONICAL: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+        let sorted = CANONICAL.import(py, "sparring._foreign", "canonical")?.call1((a,))?;
+        let [indptr, indices, data] = &parts(&sorted)?;
+        return arrays::matrix_on_device(&*device_of(data)?, shape, [indptr, indices, data]);
     }
-    static CANONICAL: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
-    let sorted = CANONICAL.import(py, "sparring._foreign", "canonical")?.call1((a,))?;
-    let [indptr, indices, data] = &parts(&sorted)?;
-    arrays::matrix_on_device(&*device_of(data)?, shape, [indptr, indices, data])
+    match arrays::matrix(shape, &indptr, &indices, &data)? {
+        // SciPy means their sum, which is computed in a copy: what it computes in place it also keeps.
+        Err(Error::Duplicate { .. }) if a.hasattr(intern!(py, "sum_duplicates"))? => {
+            let a = &a.call_method0(intern!(py, "copy"))?;
+            a.call_method0(intern!(py, "sum_duplicates"))?;
+            let [indptr, indices, data] = parts(a)?;
+            arrays::matrix(shape, &indptr, &indices, &data)?.raise()
+        }
+        made => made.raise(),
+    }
 }
 
 /// The GPU that has an array.

@@ -1,6 +1,6 @@
 //! Plans of products, and how operations are computed.
 
-use pyo3::exceptions::PyTypeError;
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 use sparring::par::explained;
@@ -110,6 +110,9 @@ pub(crate) fn plan(
     let py = a.py();
     let ((a, _), (b, _)) = (operands::matrix(a)?, operands::matrix(b)?);
     let mask = mask.map(|mask| operands::matrix(mask)).transpose()?;
+    if mask.is_none() && complement {
+        return Err(PyValueError::new_err("mask: there is none, so it has no complement"));
+    }
     let on = machine(device.or((!a.is_on_host()).then(|| a.machine()).as_deref()))?;
     let options = Options::default();
     let mask = mask.as_ref().map(|(mask, _)| (mask, complement));

@@ -2,6 +2,7 @@
 
 use pyo3::IntoPyObjectExt;
 use pyo3::exceptions::{PyOverflowError, PyTypeError};
+use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyComplex, PyFloat, PyInt};
 use sparring::algebra::Type;
@@ -9,24 +10,33 @@ use sparring::num_complex::Complex;
 use sparring::runtime::Scalar;
 
 use crate::arrays::{name_of, numbers};
+use crate::errors::shown;
 
 /// The number as a value of the type.
 /// # Errors
 /// `TypeError` for what is no number; `OverflowError` for one that the type does not have.
 pub(crate) fn scalar(x: &Bound<'_, PyAny>, ty: Type) -> PyResult<Scalar> {
+    let py = x.py();
+    let refused = |e: PyErr| {
+        if e.is_instance_of::<PyOverflowError>(py) {
+            PyOverflowError::new_err(format!("{} does not fit {}", shown(x), name_of(ty)))
+        } else if e.is_instance_of::<PyTypeError>(py) {
+            PyTypeError::new_err(format!("{} is no {}", shown(x), name_of(ty)))
+        } else {
+            // Whatever the object's own conversion raised.
+            e
+        }
+    };
     macro_rules! integer {
         ($t:ty) => {
-            match x.extract::<$t>() {
-                Ok(x) => Ok(Scalar::from(x)),
-                Err(_) if x.is_instance_of::<PyInt>() => {
-                    Err(PyOverflowError::new_err(format!("{x} does not fit {}", name_of(ty))))
-                }
-                Err(_) => Err(PyTypeError::new_err(format!("{x} is no {}", name_of(ty)))),
-            }
+            x.extract::<$t>().map(Scalar::from).map_err(refused)
         };
     }
+    let complex = || x.extract::<Complex<f64>>().map_err(refused);
     match ty {
-        Type::Bool => Ok(Scalar::from(x.is_truthy()?)),
+        // Not the truth of any object: None is no value.
+        Type::Bool if x.hasattr(intern!(py, "__float__"))? => Ok(Scalar::from(x.is_truthy()?)),
+        Type::Bool => Err(PyTypeError::new_err(format!("{} is no bool", shown(x)))),
         Type::I8 => integer!(i8),
         Type::I16 => integer!(i16),
         Type::I32 => integer!(i32),
@@ -35,10 +45,10 @@ pub(crate) fn scalar(x: &Bound<'_, PyAny>, ty: Type) -> PyResult<Scalar> {
         Type::U16 => integer!(u16),
         Type::U32 => integer!(u32),
         Type::U64 => integer!(u64),
-        Type::F32 => Ok(Scalar::from(x.extract::<f64>()? as f32)),
-        Type::F64 => Ok(Scalar::from(x.extract::<f64>()?)),
-        Type::ComplexF32 => x.extract::<Complex<f64>>().map(|z| Scalar::from(Complex::new(z.re as f32, z.im as f32))),
-        Type::ComplexF64 => x.extract::<Complex<f64>>().map(Scalar::from),
+        Type::F32 => Ok(Scalar::from(x.extract::<f64>().map_err(refused)? as f32)),
+        Type::F64 => Ok(Scalar::from(x.extract::<f64>().map_err(refused)?)),
+        Type::ComplexF32 => complex().map(|z| Scalar::from(Complex::new(z.re as f32, z.im as f32))),
+        Type::ComplexF64 => complex().map(Scalar::from),
         Type::Struct(of) => Err(PyTypeError::new_err(format!("no {} from Python", of.name))),
     }
 }
@@ -57,7 +67,7 @@ pub(crate) fn type_of_number(x: &Bound<'_, PyAny>) -> PyResult<Type> {
     } else if x.is_instance_of::<PyComplex>() {
         Type::ComplexF64
     } else {
-        return Err(PyTypeError::new_err(format!("{x} is no number")));
+        return Err(PyTypeError::new_err(format!("{} is no number", shown(x))));
     })
 }
 

@@ -4,6 +4,7 @@ use std::ops::ControlFlow;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
+use numpy::PyUntypedArrayMethods;
 use pyo3::exceptions::{PyIndexError, PyValueError};
 use pyo3::intern;
 use pyo3::prelude::*;
@@ -17,6 +18,7 @@ use sparring::runtime::{Semiring, Tensor};
 
 use crate::arrays::{self, Values, array, asked_type, name_of, promoted};
 use crate::errors::Raise;
+use crate::indices::integers;
 use crate::machines::machine;
 
 /// A sparse tensor of any order: values at places, each of them an index for every mode.
@@ -43,15 +45,12 @@ impl PyTensor {
     #[new]
     #[pyo3(signature = (indices, values, shape))]
     fn make(indices: &Bound<'_, PyAny>, values: &Bound<'_, PyAny>, shape: Vec<usize>) -> PyResult<Self> {
-        let py = values.py();
-        let asarray = py.import("numpy")?.getattr("asarray")?;
         let mut modes = Vec::with_capacity(shape.len());
         for (mode, line) in indices.try_iter()?.enumerate() {
             let bound = shape.get(mode).copied().ok_or_else(|| {
                 PyValueError::new_err(format!("indices of more than {} modes, which shape has", shape.len()))
             })?;
-            let wide = asarray.call1((line?, "int64"))?;
-            let found = arrays::copied(&wide, "indices")?.into_vec::<i64>().unwrap_or_default();
+            let found = integers(&line?, "indices")?;
             let check = |(position, &i): (usize, &i64)| {
                 let inside = u64::try_from(i).ok().filter(|&i| i < bound as u64);
                 inside.ok_or_else(|| {
@@ -64,7 +63,7 @@ impl PyTensor {
             let message = format!("indices of {} modes, shape has {}", modes.len(), shape.len());
             return Err(PyValueError::new_err(message));
         }
-        let values = arrays::copied(&asarray.call1((values,))?, "values")?;
+        let values = arrays::copied(values, "values")?;
         Ok(Self(if shape.iter().all(|&n| u32::try_from(n).is_ok()) {
             let narrow = modes.into_iter().map(|mode| mode.into_iter().map(|i| i as u32).collect()).collect();
             Tensor::new::<u32>(shape, narrow, values).raise()?
@@ -133,28 +132,33 @@ impl PyTensor {
     }
 }
 
-/// Factors, a matrix for each mode: row-major values of one type, and their rank.
+/// Factors, a matrix for each mode: row-major values of one type, and their rank. That of `mode` is not read, unless
+/// there is no other that tells the rank.
 fn factors(of: &Bound<'_, PyAny>, x: &Tensor, mode: usize) -> PyResult<(Vec<Values>, usize)> {
-    let py = of.py();
-    let name = name_of(x.ty());
+    let (name, dims) = (name_of(x.ty()), x.dims());
+    let given = of.try_iter()?.collect::<PyResult<Vec<_>>>()?;
+    if given.len() != dims.len() {
+        return Err(PyValueError::new_err(format!("{} factors of a tensor of {} modes", given.len(), dims.len())));
+    }
     let (mut all, mut rank) = (Vec::new(), None);
-    for (m, factor) in of.try_iter()?.enumerate() {
-        let factor = py.import("numpy")?.getattr("asarray")?.call1((factor?, name))?;
-        let (values, shape) = Values::of(&factor, "factors")?;
+    for (m, (factor, &expected)) in given.iter().zip(dims).enumerate() {
+        if m == mode && dims.len() > 1 {
+            all.push(Values::none(x.ty()));
+            continue;
+        }
+        let factor = arrays::as_array(factor, Some(name), "factors")?;
+        let (values, shape) = Values::of(factor.as_any(), "factors")?;
         let &[rows, columns] = &shape[..] else {
             return Err(PyValueError::new_err(format!("factors[{m}]: {} dimensions, not two", shape.len())));
         };
-        if m != mode && x.dims().get(m) != Some(&rows) {
-            let message = format!("factors[{m}]: {rows} rows, the mode has {:?}", x.dims().get(m));
-            return Err(PyValueError::new_err(message));
+        if m != mode && rows != expected {
+            return Err(PyValueError::new_err(format!("factors[{m}]: {rows} rows, the mode has {expected}")));
         }
-        if *rank.get_or_insert(columns) != columns && m != mode {
-            return Err(PyValueError::new_err(format!("factors[{m}]: {columns} columns, others have {rank:?}")));
+        let rank = *rank.get_or_insert(columns);
+        if rank != columns {
+            return Err(PyValueError::new_err(format!("factors[{m}]: {columns} columns, others have {rank}")));
         }
         all.push(values);
-    }
-    if all.len() != x.dims().len() {
-        return Err(PyValueError::new_err(format!("{} factors of a tensor of {} modes", all.len(), x.dims().len())));
     }
     Ok((all, rank.unwrap_or(0)))
 }
@@ -301,17 +305,17 @@ pub(crate) fn einsum<'py>(
             "expression: {expression:?} does not say what the result has, behind ->"
         )));
     };
-    let asarray = py.import("numpy")?.getattr("asarray")?;
-    let given = operands.iter().map(|of| asarray.call1((of,))).collect::<PyResult<Vec<_>>>()?;
+    let given = operands.iter().map(|of| arrays::as_array(&of, None, "operands")).collect::<PyResult<Vec<_>>>()?;
     let mut ty = None;
     for of in &given {
-        let own = arrays::type_of(of.getattr("dtype")?.cast()?, "operands")?;
+        let own = arrays::type_of(&of.dtype(), "operands")?;
         ty = Some(ty.map_or(Ok(own), |ty| promoted(py, ty, own))?);
     }
     let ty = ty.ok_or_else(|| PyValueError::new_err("einsum: no operands"))?;
     let (mut values, mut shapes) = (Vec::new(), Vec::new());
     for of in &given {
-        let (own, shape) = Values::of(&asarray.call1((of, name_of(ty)))?, "operands")?;
+        let of = arrays::as_array(of.as_any(), Some(name_of(ty)), "operands")?;
+        let (own, shape) = Values::of(of.as_any(), "operands")?;
         values.push(own);
         shapes.push(shape);
     }

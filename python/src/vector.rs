@@ -10,8 +10,9 @@ use sparring::sparse::IndexList;
 
 use crate::arrays::{self, array, asked_type, name_of};
 use crate::compare::compare;
-use crate::errors::Raise;
+use crate::errors::{Raise, shown};
 use crate::held::Held;
+use crate::indices::{integer, integers};
 use crate::machines::machine;
 use crate::matrix::{dtype_of, index_list};
 use crate::operands::{self, Kind, dense, give_vector};
@@ -50,7 +51,8 @@ impl PyVector {
 }
 
 fn place(of: &Bound<'_, PyAny>, len: usize) -> PyResult<usize> {
-    let i: i64 = of.extract().map_err(|_| PyTypeError::new_err(format!("an index is an integer, not {of}")))?;
+    let none = || PyTypeError::new_err(format!("an index is an integer, not {}", shown(of)));
+    let i = integer(of)?.ok_or_else(none)?;
     let at = if i < 0 { i + i64::try_from(len)? } else { i };
     let beyond = || PyIndexError::new_err(format!("index {i} is out of bounds for a vector of {len} places"));
     usize::try_from(at).ok().filter(|&at| at < len).ok_or_else(beyond)
@@ -89,8 +91,7 @@ impl PyVector {
         dup: Option<&str>,
     ) -> PyResult<Self> {
         let py = values.py();
-        let wide = py.import("numpy")?.getattr("asarray")?.call1((indices, "int64"))?;
-        let found = arrays::copied(&wide, "indices")?.into_vec::<i64>().unwrap_or_default();
+        let found = integers(indices, "indices")?;
         let mut places = Vec::with_capacity(found.len());
         for (position, &i) in found.iter().enumerate() {
             let Some(i) = usize::try_from(i).ok().filter(|&i| i < size) else {
@@ -222,15 +223,18 @@ impl PyVector {
         if is_part(index) {
             return parts::assign_part(slf.as_any(), value, index);
         }
-        let mut x = slf.get().held.lock(index.py());
+        // No code of Python's runs while the vector is locked: it could wait for the lock.
+        let (py, held) = (index.py(), &slf.get().held);
+        let x = held.get(py);
         let (at, value) = (place(index, x.len())?, scalar(value, x.ty())?);
-        x.set(at, value).raise()
+        drop(x);
+        held.lock(py).set(at, value).raise()
     }
     /// Removes the entry at a place, if there is one.
     fn __delitem__(&self, index: &Bound<'_, PyAny>) -> PyResult<()> {
-        let mut x = self.held.lock(index.py());
-        let at = place(index, x.len())?;
-        x.remove(at).raise()
+        let (py, len) = (index.py(), self.held.get(index.py()).len());
+        let at = place(index, len)?;
+        self.held.lock(py).remove(at).raise()
     }
     fn __matmul__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         operations::matmul(slf.as_any(), other)

@@ -26,10 +26,11 @@ impl<T> Clone for RowsOf<'_, T> {
 impl<T> Copy for RowsOf<'_, T> {}
 
 impl<'a, T: Float> RowsOf<'a, T> {
+    /// Compressed rows: those of another form are made here.
     /// # Errors
-    /// [`Error::Unsupported`] for columns of a third type, of which there is none.
+    /// [`Error::OutOfMemory`]; [`Error::Unsupported`] for columns of a third type, of which there is none.
     pub(crate) fn new<I: Index>(a: &'a Csr<T, I>) -> Result<Self> {
-        let any: &'a dyn Any = a;
+        let any: &'a dyn Any = a.compressed()?;
         let narrow = any.downcast_ref().map(Self::Narrow);
         let what =
             || Error::Unsupported { what: "a distance between rows".into(), why: "columns are u32 or u64".into() };

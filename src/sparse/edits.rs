@@ -11,7 +11,7 @@ use crate::algebra::words::{MovesTwo, moved_two};
 use crate::algebra::{Value, Word};
 use crate::par::collected;
 use crate::pattern::Pattern;
-use crate::{Index, Result};
+use crate::{Error, Index, Result};
 
 /// What is edited: all rows, or those that have entries.
 #[derive(Debug)]
@@ -192,9 +192,15 @@ impl<T: Value, I: Index> Edited<T, I> {
     /// Puts an entry at a place within the shape, or takes away the one that is there; the entry that was there.
     ///
     /// What was merged before is edited from here on.
+    /// # Errors
+    /// [`Error::IndexOverflow`] for a row that a hypersparse matrix has no label for; [`Error::OutOfMemory`].
     pub(super) fn edit(&mut self, i: usize, j: usize, x: Option<T>) -> Result<Option<T>> {
         let old = self.get(i, j).copied();
         let Some(value) = x.or(old) else { return Ok(None) };
+        if self.is_hyper() && I::new(i).is_none() {
+            let (needed, max) = (i as u128, I::LAST.get() as u128);
+            return Err(Error::IndexOverflow { what: "the row of an entry in a hypersparse matrix", needed, max });
+        }
         if let Some(merged) = self.merged.take() {
             *self = Self::new(merged);
         }

@@ -31,7 +31,8 @@ impl<T: Value, I: Index> Csr<T, I> {
     /// # Ok::<(), sparring::Error>(())
     /// ```
     /// # Errors
-    /// [`Error::IndexRange`] outside of the matrix; [`Error::OutOfMemory`].
+    /// [`Error::IndexRange`] outside of the matrix; [`Error::OutOfMemory`]; [`Error::IndexOverflow`] for a row of a
+    /// [hypersparse](super::MatrixForm::Hypersparse) matrix that does not fit `I`.
     pub fn set(&mut self, i: usize, j: usize, x: T) -> Result<Option<T>> {
         let (nrows, ncols) = self.shape();
         let outside = |axis, index: usize, bound| Error::IndexRange { axis, position: 0, index: index as u128, bound };

@@ -65,9 +65,9 @@ class Kruskal(NamedTuple):
         """
         import numpy as np
 
-        letters = "abcdefghijklmnopqrstuvwxyz"[: len(self.factors)]
-        operands = ",".join(f"{letter}Z" for letter in letters)
-        return np.einsum(f"Z,{operands}->{letters}", self.weights, *self.factors)
+        modes = range(1, len(self.factors) + 1)
+        operands = [of for mode, factor in zip(modes, self.factors) for of in (factor, [mode, 0])]
+        return np.einsum(self.weights, [0], *operands, list(modes))
 
 
 def cp_als(

@@ -59,13 +59,14 @@ def like(of, shape, data, indices, indptr, is_sorted, by_columns):
     import scipy.sparse
 
     kind = type(of)
-    if kind.__module__.partition(".")[0] == "scipy":
+    package = str(kind.__module__).partition(".")[0]
+    if package == "scipy":
         is_array, format = isinstance(of, scipy.sparse.sparray), of.format
         name = ("csc_" if by_columns else "csr_") + ("array" if is_array else "matrix")
         made = _compressed(getattr(scipy.sparse, name), shape, data, indices, indptr, is_sorted)
         return made if by_columns or format == "csr" else made.asformat(format)
     made = csr_array(shape, data, indices, indptr, is_sorted)
-    if kind.__module__.partition(".")[0] == "sparse":
+    if package == "sparse":
         return kind.from_scipy_sparse(made)
     return made
 

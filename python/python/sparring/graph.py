@@ -103,7 +103,7 @@ def as_graph(g: GraphLike, *, weight: str | None = None) -> Graph:
     """
     if isinstance(g, Graph):
         return g
-    package = type(g).__module__.partition(".")[0]
+    package = _package(g)
     if package == "networkx":
         import networkx
 
@@ -1168,7 +1168,12 @@ def bipartite_matching(a: Any) -> tuple[Numbers, Numbers]:
     return _graph.bipartite_matching(a)
 
 
+def _package(g):
+    """The package of an object's class."""
+    return str(type(g).__module__).partition(".")[0]
+
+
 def _matrix_of(a):
-    if isinstance(a, Graph) or type(a).__module__.partition(".")[0] in ("networkx", "igraph"):
+    if isinstance(a, Graph) or _package(a) in ("networkx", "igraph"):
         return as_graph(a).matrix()
     return a

@@ -91,6 +91,8 @@ def _rows(x):
     if isinstance(x, (np.ndarray, list, tuple)) or type(x).__module__.partition(".")[0] in ("pandas", "polars"):
         import scipy.sparse
 
+        if isinstance(x, np.ma.MaskedArray):
+            raise TypeError("rows: a masked array; a.filled(x) is one without gaps")
         dense = np.asarray(x)
         if dense.ndim != 2:
             raise ValueError(f"rows of a matrix were expected, not an array of {dense.ndim} dimensions")

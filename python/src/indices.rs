@@ -1,0 +1,67 @@
+//! Whole numbers of callers: refused where a conversion of NumPy's would cut, wrap or guess.
+
+use pyo3::exceptions::{PyIndexError, PyOverflowError, PyTypeError};
+use pyo3::intern;
+use pyo3::prelude::*;
+use sparring::algebra::{Array, Type};
+
+use crate::arrays::{self, name_of};
+use crate::errors::shown;
+
+/// The integers of an array or a sequence of one dimension.
+/// # Errors
+/// `TypeError` for values that are no integers, bool among them; `IndexError` for one beyond int64; those of
+/// [`arrays::line`].
+pub(crate) fn integers(of: &Bound<'_, PyAny>, what: &str) -> PyResult<Vec<i64>> {
+    let line = arrays::line(of, what)?;
+    if numpy::PyUntypedArrayMethods::len(&line) == 0 {
+        // NumPy gives an empty list the type float64.
+        return Ok(Vec::new());
+    }
+    let values = arrays::copied(line.as_any(), what)?;
+    macro_rules! wide {
+        ($t:ty) => {
+            vector::<$t>(values).into_iter().map(i64::from).collect()
+        };
+    }
+    Ok(match values.ty() {
+        Type::I64 => vector(values),
+        Type::I8 => wide!(i8),
+        Type::I16 => wide!(i16),
+        Type::I32 => wide!(i32),
+        Type::U8 => wide!(u8),
+        Type::U16 => wide!(u16),
+        Type::U32 => wide!(u32),
+        Type::U64 => {
+            let values = vector::<u64>(values);
+            let narrow = |(position, &i): (usize, &u64)| {
+                i64::try_from(i).map_err(|_| PyIndexError::new_err(format!("{what}: number {position} is {i}")))
+            };
+            values.iter().enumerate().map(narrow).collect::<PyResult<_>>()?
+        }
+        ty => return Err(PyTypeError::new_err(format!("{what}: integers are expected, not {}", name_of(ty)))),
+    })
+}
+
+fn vector<T: sparring::algebra::Value>(values: Array) -> Vec<T> {
+    values.into_vec().unwrap_or_default()
+}
+
+/// The index that an object is; `None` if it is no integer.
+/// # Errors
+/// `IndexError` for one beyond int64; whatever its `__index__` raises, but for a `TypeError`.
+pub(crate) fn integer(of: &Bound<'_, PyAny>) -> PyResult<Option<i64>> {
+    let py = of.py();
+    if !of.hasattr(intern!(py, "__index__"))? {
+        return Ok(None);
+    }
+    match of.extract::<i64>() {
+        Ok(i) => Ok(Some(i)),
+        Err(e) if e.is_instance_of::<PyOverflowError>(py) => {
+            Err(PyIndexError::new_err(format!("index {} is beyond every dimension", shown(of))))
+        }
+        // An array of several numbers has the method, too.
+        Err(e) if e.is_instance_of::<PyTypeError>(py) => Ok(None),
+        Err(e) => Err(e),
+    }
+}
