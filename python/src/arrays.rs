@@ -13,7 +13,7 @@ use pyo3::types::{IntoPyDict, PyBool, PyDict, PySlice, PyString};
 use sparring::algebra::{Array, Slice, Type, Value};
 use sparring::gpu::DeviceArray;
 use sparring::num_complex::Complex;
-use sparring::par::{SignedIndex, Storage, filled};
+use sparring::par::{SignedIndex, Storage, filled, note};
 use sparring::runtime::{Machine, Matrix, Vector};
 use sparring::{Csr, Error, Pattern, Result};
 use std::sync::Arc;
@@ -170,6 +170,7 @@ pub(crate) fn line<'py>(array: &Bound<'py, PyAny>, what: &str) -> PyResult<Bound
     if is_line(&line) {
         return Ok(line);
     }
+    note(|| format!("{what}: copied, for it is not contiguous"));
     // By NumPy's own function: the method of a subclass may return anything.
     static ARRAY: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
     let py = array.py();
@@ -231,6 +232,7 @@ fn row_pointers(array: &Bound<'_, PyAny>) -> PyResult<Storage<usize>> {
         Type::I32 => {
             // SAFETY: the dtype says so; every bit pattern is an integer.
             let narrow = unsafe { lent::<i32>(&line) };
+            note(|| format!("indptr: {} numbers converted from int32 to int64", narrow.len()));
             by_all(array.py(), narrow.len(), || Storage::widened(&narrow))?.raise()
         }
         ty => Err(PyTypeError::new_err(format!("indptr: {}, not int32 or int64", name_of(ty)))),
@@ -246,6 +248,7 @@ fn columns(array: &Bound<'_, PyAny>) -> PyResult<Storage<u32>> {
         Type::I64 => {
             // SAFETY: the dtype says so; every bit pattern is an integer.
             let wide = unsafe { lent::<i64>(&line) };
+            note(|| format!("indices: {} numbers converted from int64 to int32", wide.len()));
             Storage::narrowed(&wide[..]).raise()
         }
         ty => Err(PyTypeError::new_err(format!("indices: {}, not int32 or int64", name_of(ty)))),
@@ -311,6 +314,7 @@ fn negative(indices: &Bound<'_, PyAny>) -> PyResult<()> {
 fn with_values(pattern: Arc<Pattern>, values: &Bound<'_, PyUntypedArray>, ty: Type) -> PyResult<Result<Matrix>> {
     if ty == Type::Bool {
         let values = truths(values).raise()?;
+        note(|| format!("data: {} truth values copied", values.len()));
         return Ok(Csr::with_pattern(pattern, values).map(Matrix::from));
     }
     macro_rules! shared {

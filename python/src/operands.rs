@@ -9,7 +9,7 @@ use pyo3::types::PyString;
 use sparring::Error;
 use sparring::algebra::{Array, Type};
 use sparring::num_complex::Complex;
-use sparring::par::filled as filled_with;
+use sparring::par::{filled as filled_with, note};
 use sparring::runtime::{BinaryOp, Matrix, Vector};
 
 use crate::arrays::{self, DeviceMemory};
@@ -79,9 +79,13 @@ pub(crate) fn matrix(a: &Bound<'_, PyAny>) -> PyResult<(Matrix, Kind)> {
             let on = machine(Some(&t.machine()))?;
             return Ok((on.compute(py, t.nnz(), || on.transpose(&t))?, kind));
         }
-        _ if a.hasattr(intern!(py, "tocsr"))? => a.call_method0(intern!(py, "tocsr"))?,
+        _ if a.hasattr(intern!(py, "tocsr"))? => {
+            note(|| format!("{} converted to compressed rows", a.get_type()));
+            a.call_method0(intern!(py, "tocsr"))?
+        }
         _ if is_dense(a) => {
             // Zeros are no entries.
+            note(|| "a dense array converted to compressed rows".into());
             static CSR: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
             let made = CSR.import(py, "scipy.sparse", "csr_array")?.call1((a,))?;
             return Ok((of_arrays(&made, shape(&made)?)?, Kind::Own));

@@ -171,3 +171,18 @@ def test_vectors():
     ]:
         with pytest.raises(IndexError):
             wrong()
+
+
+def test_conversions_are_told():
+    a = random()
+    wide = a.copy()
+    wide.indices = wide.indices.astype("int64")
+    for of, words in [
+        (a, ["indptr"]), (wide, ["indptr", "indices"]), (a.astype(bool), ["truth values"]), (a.tocsc(), ["transpose"]),
+        (a.tocoo(), ["coo_array"]), (a.toarray(), ["dense"]),
+    ]:
+        told = sp.explain(sp.Matrix, of)[1]
+        assert all(word in told for word in words), told
+    wide.indptr = wide.indptr.astype("int64")
+    wide.indices = a.indices
+    assert sp.explain(sp.Matrix, wide)[1] == ""

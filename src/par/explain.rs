@@ -7,8 +7,14 @@ thread_local! {
     static NOTES: RefCell<Option<Vec<String>>> = const { RefCell::new(None) };
 }
 
-/// Notes a line, if a caller on this thread listens; nothing is made of it otherwise.
-pub(crate) fn note(line: impl FnOnce() -> String) {
+/// Adds a line to what a caller of [`explained`] on this thread is told; nothing is made of it where none listens.
+///
+/// ```
+/// use sparring::par::{explained, note};
+/// let (_, how) = explained(|| note(|| format!("{} of them", 3)));
+/// assert_eq!(how, "3 of them");
+/// ```
+pub fn note(line: impl FnOnce() -> String) {
     // A thread that ends has no notes any more.
     if is_heard() {
         let line = line();

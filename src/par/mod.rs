@@ -29,8 +29,7 @@ use rayon::slice::ParallelSliceMut;
 use crate::{Error, Result};
 
 pub(crate) use append::{append_blocks, append_both, append_both_as_left};
-pub use explain::explained;
-pub(crate) use explain::note;
+pub use explain::{explained, note};
 pub(crate) use group::{Digit, Grouped, binned, grouped, order_by};
 use memory::advise_huge_pages;
 pub(crate) use memory::{
