@@ -4,21 +4,24 @@ use std::path::PathBuf;
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
+use pyo3::types::PyList;
 use sparring::algebra::{Array, Slice};
 use sparring::io::{
-    CsvOptions, EdgeOptions, LabeledMatrix, Labels, MatlabOptions, NumpyOptions, ReadOptions, Repeated,
+    self, CsvOptions, EdgeOptions, LabeledMatrix, Labels, MatlabOptions, NumpyOptions, ReadOptions, Repeated,
     SvmlightOptions, WriteOptions, read_csv_with, read_dimacs_with, read_edges_with, read_mat_with,
     read_matrix_market_with, read_metis_with, read_npy_with, read_npz_with, read_svmlight_with, write_csv,
     write_matrix_market_any, write_npy, write_npz, write_svmlight,
 };
 use sparring::runtime::Matrix;
-use sparring::{Pattern, Result};
+use sparring::tensor::Kruskal;
+use sparring::{Dense, Pattern, Result};
 
-use crate::arrays::array;
+use crate::arrays::{Values, array, as_array};
 use crate::errors::Raise;
 use crate::machines::machine;
 use crate::matrix::PyMatrix;
 use crate::operands;
+use crate::tensors::dense_factors;
 
 /// Bytes of text, unpacked, that a reader takes.
 fn most(max_bytes: Option<u64>) -> u64 {
@@ -184,6 +187,37 @@ pub(crate) fn write(
     machine(None)?.compute(py, usize::MAX, work)
 }
 
+/// The weights and factors of a Kruskal tensor.
+#[pyfunction]
+pub(crate) fn read_ktensor(py: Python<'_>, path: PathBuf) -> PyResult<(Bound<'_, PyAny>, Bound<'_, PyList>)> {
+    let (weights, factors) = machine(None)?.compute(py, usize::MAX, || io::read_ktensor(path))?.into_parts();
+    Ok((array(py, Array::of(weights))?, dense_factors(py, factors)?))
+}
+
+/// Writes weights and factors as a Kruskal tensor.
+#[pyfunction]
+pub(crate) fn write_ktensor(
+    py: Python<'_>,
+    path: PathBuf,
+    weights: &Bound<'_, PyAny>,
+    factors: &Bound<'_, PyAny>,
+) -> PyResult<()> {
+    let doubles = |of: &Bound<'_, PyAny>, what| -> PyResult<(Vec<f64>, Vec<usize>)> {
+        let (values, shape) = Values::of(as_array(of, Some("float64"), what)?.as_any(), what)?;
+        Ok((values.slice().get::<f64>().unwrap_or_default().to_vec(), shape))
+    };
+    let mut all = Vec::new();
+    for factor in factors.try_iter()? {
+        let (values, shape) = doubles(&factor?, "factors")?;
+        let &[rows, columns] = &shape[..] else {
+            return Err(PyValueError::new_err(format!("factors: one has {} dimensions, not two", shape.len())));
+        };
+        all.push(Dense::new(rows, columns, values).raise()?);
+    }
+    let model = Kruskal::new(doubles(weights, "weights")?.0, all).raise()?;
+    py.detach(|| io::write_ktensor(path, &model)).raise()
+}
+
 fn written(
     path: &PathBuf,
     pattern: &Pattern,
@@ -209,6 +243,8 @@ pub(crate) fn module<'py>(py: Python<'py>) -> PyResult<Bound<'py, PyModule>> {
             $(m.add_function(wrap_pyfunction!($name, &m)?)?;)*
         };
     }
-    functions! { read_csv read_graph read_mat read_matrix_market read_numpy read_svmlight write }
+    functions! {
+        read_csv read_graph read_ktensor read_mat read_matrix_market read_numpy read_svmlight write write_ktensor
+    }
     Ok(m)
 }

@@ -37,7 +37,7 @@ use crate::scalars::{number, scalar};
 /// >>> import numpy as np, scipy.sparse, sparring as sp
 /// >>> a = sp.Matrix(scipy.sparse.csr_array(np.array([[0., 2.], [3., 0.]])))
 /// >>> a
-/// <sparring.Matrix of float64, 2×2 with 2 entries, on cpu>
+/// <sparring.Matrix of float64, 2×2 with 2 entries as compressed rows, on cpu>
 /// >>> (a @ a).to_scipy().toarray()
 /// array([[6., 0.],
 ///        [0., 6.]])
@@ -330,8 +330,7 @@ impl PyMatrix {
     }
     fn __repr__(&self, py: Python<'_>) -> String {
         let a = self.held.get(py);
-        let ((m, n), ty) = (a.shape(), name_of(a.ty()));
-        format!("<sparring.Matrix of {ty}, {m}×{n} with {} entries, on {}>", a.nnz(), a.machine())
+        format!("<sparring.Matrix of {}, {}, on {}>", name_of(a.ty()), a.described(), a.machine())
     }
     fn __bool__(&self) -> PyResult<bool> {
         Err(PyValueError::new_err("the truth value of a matrix is ambiguous: compare a.nnz"))

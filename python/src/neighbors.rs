@@ -212,6 +212,14 @@ impl PyIndex {
             on.radius_of_index(&self.index, &x, radius)?.download()
         })?))
     }
+    /// The index of a file that :meth:`save` wrote, on any device.
+    #[staticmethod]
+    #[pyo3(signature = (path, *, device=None))]
+    fn load(py: Python<'_>, path: std::path::PathBuf, device: Option<String>) -> PyResult<Self> {
+        let on = machine(device.as_deref())?;
+        let metric = format!("the metric of {}", path.display());
+        Ok(Self { index: on.compute(py, usize::MAX, || on.load_index(path))?, device, metric })
+    }
     /// Writes the index to a file.
     fn save(&self, py: Python<'_>, path: std::path::PathBuf) -> PyResult<()> {
         py.detach(|| self.index.save(path)).raise()

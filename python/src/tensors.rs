@@ -5,18 +5,19 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use numpy::PyUntypedArrayMethods;
-use pyo3::exceptions::{PyIndexError, PyValueError};
+use pyo3::exceptions::{PyIndexError, PyTypeError, PyValueError};
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::PyList;
-use sparring::Cpu;
 use sparring::algebra::{Array, PlusTimes, Slice, Type};
 use sparring::contract::{AnyView, Einsum, Layout, View};
 use sparring::factor::{CpAls, Sweep};
 use sparring::io::{FrosttOptions, WriteOptions, read_frostt_with, write_frostt_values};
+use sparring::num_complex::Complex;
 use sparring::runtime::{Semiring, Tensor};
+use sparring::{Cpu, Dense};
 
-use crate::arrays::{self, Values, array, asked_type, name_of, promoted};
+use crate::arrays::{self, Values, array, as_array, asked_type, name_of, numbers, promoted};
 use crate::errors::Raise;
 use crate::indices::integers;
 use crate::machines::machine;
@@ -70,6 +71,41 @@ impl PyTensor {
         } else {
             Tensor::new::<u64>(shape, modes, values).raise()?
         }))
+    }
+    /// The tensor of a dense array of any number of dimensions, its zeros not stored.
+    #[staticmethod]
+    fn from_dense(x: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let py = x.py();
+        let x = as_array(x, None, "x")?;
+        let indices = py.import("numpy")?.call_method1("nonzero", (&x,))?;
+        let values = x.get_item(&indices)?;
+        Self::make(&indices, &values, x.shape().to_vec())
+    }
+    /// Indices of the entries, an array for each mode: copies.
+    #[getter]
+    fn indices<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        let list = PyList::empty(py);
+        for mode in 0..self.0.dims().len() {
+            let wide: Vec<i64> = match self.0.indices::<u32>(mode) {
+                Some(narrow) => narrow.iter().map(|&i| i64::from(i)).collect(),
+                None => self.0.indices::<u64>(mode).unwrap_or_default().iter().map(|&i| i as i64).collect(),
+            };
+            list.append(array(py, Array::of(wide))?)?;
+        }
+        Ok(list)
+    }
+    /// Values of the entries, a copy.
+    #[getter]
+    fn values<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        macro_rules! copied {
+            ($($variant:ident $t:ty, $name:literal;)*) => {
+                match self.0.ty() {
+                    $(Type::$variant => Array::of(self.0.values().get::<$t>().unwrap_or_default().to_vec()),)*
+                    Type::Struct(of) => return Err(PyTypeError::new_err(format!("no arrays of {}", of.name))),
+                }
+            };
+        }
+        array(py, numbers!(copied))
     }
     /// The tensor of a FROSTT file (``.tns``, perhaps compressed): lines of indices from 1, or from 0, and a value.
     #[staticmethod]
@@ -202,6 +238,16 @@ pub(crate) fn mttkrp<'py>(
     array(py, found)?.call_method1(intern!(py, "reshape"), (x.dims()[mode], rank))
 }
 
+/// Factors as arrays of two dimensions.
+pub(crate) fn dense_factors(py: Python<'_>, factors: Vec<Dense<f64>>) -> PyResult<Bound<'_, PyList>> {
+    let list = PyList::empty(py);
+    for factor in factors {
+        let shape = factor.shape();
+        list.append(array(py, Array::of(factor.into_values()))?.call_method1(intern!(py, "reshape"), shape)?)?;
+    }
+    Ok(list)
+}
+
 /// What a decomposition found: weights, factors, fit, fits after sweeps, whether it converged, and what ran.
 type Model<'py> = (Bound<'py, PyAny>, Bound<'py, PyList>, f64, Vec<f64>, bool, String);
 
@@ -254,11 +300,7 @@ pub(crate) fn _cp_als<'py>(
     }
     let found = found?;
     let (weights, of_modes) = found.model.into_parts();
-    let list = PyList::empty(py);
-    for factor in of_modes {
-        let shape = factor.shape();
-        list.append(array(py, Array::of(factor.into_values()))?.call_method1(intern!(py, "reshape"), shape)?)?;
-    }
+    let list = dense_factors(py, of_modes)?;
     Ok((array(py, Array::of(weights))?, list, found.fit, found.fits, found.converged, found.explain))
 }
 

@@ -36,7 +36,7 @@ use crate::scalars::{number, scalar};
 /// >>> import sparring as sp
 /// >>> x = sp.Vector.from_coo([1, 3], [2.5, 4.0], size=5)
 /// >>> x
-/// <sparring.Vector of float64, 5 places with 2 entries, on cpu>
+/// <sparring.Vector of float64, 5 places with 2 entries as a list, on cpu>
 /// >>> x.to_numpy()
 /// array([0. , 2.5, 0. , 4. , 0. ])
 #[pyclass(name = "Vector", module = "sparring", frozen, weakref)]
@@ -197,7 +197,9 @@ impl PyVector {
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
         let x = self.held.get(py);
         let (ty, nvals) = (name_of(x.ty()), x.nvals().raise()?);
-        Ok(format!("<sparring.Vector of {ty}, {} places with {nvals} entries, on {}>", x.len(), x.machine()))
+        let there = || format!("{} places with {nvals} entries", x.len());
+        let described = if x.is_on_host() { x.described() } else { there() };
+        Ok(format!("<sparring.Vector of {ty}, {described}, on {}>", x.machine()))
     }
     fn __bool__(&self) -> PyResult<bool> {
         Err(PyValueError::new_err("the truth value of a vector is ambiguous: compare x.nnz"))

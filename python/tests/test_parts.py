@@ -230,6 +230,22 @@ def test_files(tmp_path):
     x.write(tmp_path / "x.tns")
     back = sp.Tensor.read(tmp_path / "x.tns")
     assert (back.nnz, back.shape) == (2, (2, 3, 2))
+    assert [of.tolist() for of in back.indices] == [[0, 1], [2, 0], [1, 1]] and back.values.tolist() == [2.5, 3.0]
+    dense = np.zeros((2, 3, 2))
+    dense[0, 2, 1], dense[1, 0, 1] = 2.5, 3.0
+    assert sp.Tensor.from_dense(dense).values.tolist() == [2.5, 3.0]
+    model = sp.cp_als(x, 2)
+    sp.io.write_ktensor(tmp_path / "model", model)
+    same = sp.io.read_ktensor(tmp_path / "model")
+    np.testing.assert_array_equal(same.to_dense(), model.to_dense())
+    with pytest.raises(ValueError, match="two"):
+        sp.io.write_ktensor(tmp_path / "model", model._replace(factors=[np.ones(3)]))
+    index = sp.neighbors.Index(a, "manhattan")
+    index.save(tmp_path / "index")
+    loaded = sp.neighbors.Index.load(tmp_path / "index")
+    np.testing.assert_array_equal(loaded.kneighbors(a, 2)[1], index.kneighbors(a, 2)[1])
+    import scipy.io
+
     scipy.io.savemat(tmp_path / "a.mat", {"A": scipy.sparse.csc_matrix(a)})
     np.testing.assert_array_equal(sp.io.read_mat(tmp_path / "a.mat").toarray(), a.toarray())
     for wrong, error in [

@@ -326,8 +326,9 @@ impl Matrix {
     pub(super) fn structure(&self) -> Result<MatrixPattern> {
         self.held()?.structure()
     }
-    /// Shape, entries and form in words.
-    pub(super) fn described(&self) -> String {
+    /// Shape, entries and form in words: `2×3 with 4 entries as compressed rows`; on a GPU without the form.
+    #[must_use]
+    pub fn described(&self) -> String {
         let (m, n) = self.shape();
         self.held().map_or_else(|_| format!("{m}×{n} with {} entries", self.nnz()), |held| held.described())
     }

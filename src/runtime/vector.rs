@@ -146,8 +146,9 @@ impl Vector {
         }
         self.held_mut()?.put(threads, t.view()?, combine)
     }
-    /// Length, entries and form in words.
-    pub(super) fn described(&self) -> String {
+    /// Length, entries and form in words: `5 places with 2 entries as a list`; on a GPU the length alone.
+    #[must_use]
+    pub fn described(&self) -> String {
         self.view().map_or_else(|_| format!("{} places", self.len()), |view| view.pattern().described())
     }
     /// Type of the values.

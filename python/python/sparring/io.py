@@ -6,7 +6,7 @@ What a file leaves open is refused with both readings named, or decided by a key
 >>> path = os.path.join(tempfile.mkdtemp(), "a.mtx")
 >>> sp.io.write_matrix_market(path, scipy.sparse.eye_array(3, format="csr"))
 >>> sp.io.read_matrix_market(path)
-<sparring.Matrix of float64, 3×3 with 3 entries, on cpu>
+<sparring.Matrix of float64, 3×3 with 3 entries as compressed rows, on cpu>
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from os import PathLike
     from typing import Any
 
+    from ._cp import Kruskal
     from ._sparring import Matrix
 
 _io = _sparring._io
@@ -28,6 +29,7 @@ __all__ = [
     "read_csv",
     "read_dimacs",
     "read_edges",
+    "read_ktensor",
     "read_mat",
     "read_matrix_market",
     "read_metis",
@@ -35,6 +37,7 @@ __all__ = [
     "read_npz",
     "read_svmlight",
     "write_csv",
+    "write_ktensor",
     "write_matrix_market",
     "write_npy",
     "write_npz",
@@ -142,6 +145,24 @@ def read_edges(
     if named:
         return made, labels
     return (made, ids) if renumber else made
+
+
+def read_ktensor(path: str | PathLike[str]) -> Kruskal:
+    """The Kruskal tensor of a file of the Tensor Toolbox, as :func:`write_ktensor` writes it.
+
+    Parameters
+    ----------
+    path : path
+
+    Returns
+    -------
+    Kruskal
+        Weights and factors; its fit is not known.
+    """
+    from ._cp import Kruskal
+
+    weights, factors = _io.read_ktensor(path)
+    return Kruskal(weights, factors, float("nan"), [], False, "")
 
 
 def read_metis(path: str | PathLike[str], *, repeated: str | None = None, max_bytes: int | None = None) -> Matrix:
@@ -254,6 +275,17 @@ def write_csv(path: str | PathLike[str], a: Any) -> None:
     a : Matrix, or sparse array or matrix of SciPy or PyData
     """
     _io.write(path, a, "csv", None, False, False, [])
+
+
+def write_ktensor(path: str | PathLike[str], model: Kruskal) -> None:
+    """Writes the weights and factors of a decomposition.
+
+    Parameters
+    ----------
+    path : path
+    model : Kruskal
+    """
+    _io.write_ktensor(path, model.weights, model.factors)
 
 
 def write_svmlight(path: str | PathLike[str], a: Any, labels: Iterable[object] = ()) -> None:
