@@ -6,12 +6,12 @@ use pyo3::types::PyBytes;
 use sparring::algebra::{Array, Type};
 use sparring::runtime::{BinaryOp, Vector};
 
-use crate::arrays::{self, array, asked_type, name_of};
+use crate::arrays::{self, array, asked_type, collected, name_of};
 use crate::errors::{Raise, shown};
 use crate::held::Held;
 use crate::indices::{integer, integers};
 use crate::machines::machine;
-use crate::matrix::dtype_of;
+use crate::matrix::{Bytes, dtype_of};
 use crate::operands::{self, dense};
 use crate::operations::{self, MaskOf};
 use crate::scalars::{number, scalar};
@@ -83,14 +83,11 @@ impl PyVector {
     ) -> PyResult<Self> {
         let py = values.py();
         let found = integers(indices, "indices")?;
-        let mut places = Vec::with_capacity(found.len());
-        for (position, &i) in found.iter().enumerate() {
-            let Some(i) = usize::try_from(i).ok().filter(|&i| i < size) else {
-                let message = format!("indices: number {position} is {i}, not below {size}");
-                return Err(PyIndexError::new_err(message));
-            };
-            places.push(i);
-        }
+        let place = |(position, &i): (usize, &i64)| {
+            let beyond = || PyIndexError::new_err(format!("indices: number {position} is {i}, not below {size}"));
+            usize::try_from(i).ok().filter(|&i| i < size).ok_or_else(beyond)
+        };
+        let places = collected(found.len(), found.iter().enumerate().map(place), "indices")?;
         let values = arrays::copied(values, "values")?;
         let dup = dup.map(|name| BinaryOp::new(name, values.ty())).transpose().raise()?;
         let on = machine(None)?;
@@ -181,9 +178,9 @@ impl PyVector {
         self.copy(py)
     }
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>,))> {
-        let (x, mut bytes) = (self.held.get(py), Vec::new());
+        let (x, mut bytes) = (self.held.get(py), Bytes::default());
         py.detach(|| x.serialize(&mut bytes)).raise()?;
-        Ok((py.import("sparring._sparring")?.getattr("_vector_of_bytes")?, (PyBytes::new(py, &bytes),)))
+        Ok((py.import("sparring._sparring")?.getattr("_vector_of_bytes")?, (bytes.object(py)?,)))
     }
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
         let x = self.held.get(py);

@@ -3,9 +3,11 @@
 A call is text, so that a failure shows it; it is evaluated with the names of :func:`names`.
 """
 
+import collections.abc
 import copy
 import gc
 import hashlib
+import itertools
 import pickle
 import sys
 import threading
@@ -50,6 +52,16 @@ class Converts:
     tocsr = __array__ = lambda self, *args, **kwargs: self.found
 
 
+class Long(collections.abc.Sequence):
+    """A sequence that says it is longer than any memory."""
+
+    def __len__(self):
+        return 2**62
+
+    def __getitem__(self, i):
+        return 0
+
+
 class Twisted(np.ndarray):
     """An array whose own methods lie."""
 
@@ -81,7 +93,7 @@ def names():
         "R3": sp.Matrix(scipy.sparse.csr_array(np.ones((3, 3)))), "N": sp.neighbors, "g": sp.graph, "index": sp.neighbors.Index(A),
         "plan": sp.plan(A, A), "masked": lambda n: np.ma.masked_array(np.ones(n), np.arange(n) % 2), "sp": sp, "np": np,
         "ones": np.ones, "Rows": Rows, "Raises": Raises, "Converts": Converts, "Twisted": Twisted, "released": released,
-        "big": big, "pickle": pickle, "copy": copy, "sparse": scipy.sparse, "nan": np.nan, "inf": np.inf,
+        "big": big, "Long": Long, "itertools": itertools, "pickle": pickle, "copy": copy, "sparse": scipy.sparse, "nan": np.nan, "inf": np.inf,
         "bytes_of": lambda of: of.__reduce__()[1][0], "matrix_of": sp._sparring._matrix_of_bytes,
         "vector_of": sp._sparring._vector_of_bytes, "own": lambda a, **kw: sp.Matrix(a, **kw),
     }  # fmt: skip
@@ -690,7 +702,13 @@ TENSORS = [
     ("sp.Tensor([[0], [0]], [1.0], (3,))", V, "1 modes"),
     ("sp.Tensor([[0]], [1.0], (3, 3))", V, "1 modes"),
     ("sp.Tensor(3, [1.0], (3,))", T, "iterable"),
-    ("sp.Tensor([[0]] * 300, [1.0], (2,) * 300)", V, "300"),
+    ("sp.Tensor([[0]] * 300, [1.0], (2,) * 300)", V, "255"),
+    ("sp.Tensor([[0]], [1.0], range(2**40))", V, "255"),
+    ("sp.Tensor([[0]], [1.0], range(2**62))", V, "255"),
+    ("sp.Tensor([[0]], [1.0], Long())", V, "255"),
+    ("sp.Tensor([[0]], [1.0], itertools.count())", V, "255"),
+    ("sp.Tensor(itertools.repeat([0]), [1.0], (3,))", V, "1 modes"),
+    ("sp.Matrix.empty(range(2**40))", (T, V), ""),
     ("sp.Tensor(Raises(KeyError('iter')), [1.0], (3,))", T, "Raises"),
     ("sp.Tensor.read('/nonexistent')", OSError, "/nonexistent"),
     ("sp.Tensor.read('a\\0b')", (OSError, V), "a"),
@@ -703,9 +721,10 @@ TENSORS = [
     ("sp.mttkrp(T, F, 2**64)", O, "mode"),
     ("sp.mttkrp(T, F, 0, 'zz')", T, "zz"),
     ("sp.mttkrp(T, None, 0)", T, "iterable"),
-    ("sp.mttkrp(T, [], 0)", V, "0 factors"),
-    ("sp.mttkrp(T, F[:2], 0)", V, "2 factors"),
-    ("sp.mttkrp(T, F + F, 0)", V, "6 factors"),
+    ("sp.mttkrp(T, [], 0)", V, "factors: 0"),
+    ("sp.mttkrp(T, F[:2], 0)", V, "factors: 2"),
+    ("sp.mttkrp(T, F + F, 0)", V, "factors: 4"),
+    ("sp.mttkrp(T, itertools.repeat(F[0]), 0)", V, "factors: 4"),
     ("sp.mttkrp(T, [F[0], ones((4, 2)), F[2]], 0)", V, "4 rows, the mode has 3"),
     ("sp.mttkrp(T, [F[0], ones((3, 3)), F[2]], 0)", V, "2 columns, others have 3"),
     ("sp.mttkrp(T, [F[0], ones(3), F[2]], 0)", V, "1 dimensions"),
