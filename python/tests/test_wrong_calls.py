@@ -814,6 +814,11 @@ CALLS = ARRAYS + INDEXES + OPERATIONS + NEIGHBORS + GRAPHS + TENSORS + PICKLES
 @pytest.mark.parametrize(("call", "error", "words"), CALLS, ids=[call[:70] for call, *_ in CALLS])
 @pytest.mark.filterwarnings("ignore")
 def test_a_wrong_call_is_an_exception(given, call, error, words):
+    refused(given, call, error, words)
+
+
+def refused(given, call, error, words):
+    """Evaluates a call, which raises one of the errors with these words, and writes no argument."""
     errors = error if isinstance(error, tuple) else (error,)
     before = digest(given)
     try:
@@ -1005,3 +1010,46 @@ def test_arrays_whose_owners_are_gone():
     with pytest.raises(ValueError):
         lent.resize(1000)
     assert m.data.sum() == 3
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "words"),
+    [
+        ("N.NearestNeighbors(metric='zzz').fit(A)", V, "zzz"),
+        ("N.NearestNeighbors(metric=None).fit(A)", T, "metric"),
+        ("N.NearestNeighbors(metric='minkowski', p=-1).fit(A)", V, "-1"),
+        ("N.NearestNeighbors(p=nan).fit(A)", V, "NaN"),
+        ("N.NearestNeighbors(p='a').fit(A)", V, "'a'"),
+        ("N.NearestNeighbors(device='x').fit(A)", V, "device"),
+        ("N.NearestNeighbors().fit(None)", V, "2D"),
+        ("N.NearestNeighbors().fit(E)", V, "0 sample"),
+        ("N.NearestNeighbors().fit(np.full((3, 3), nan))", V, "NaN"),
+        ("N.NearestNeighbors().fit(A.astype('c16'))", V, "omplex"),
+        ("N.NearestNeighbors().fit(sp.Matrix(A))", V, "2D"),
+        ("N.NearestNeighbors().kneighbors(A)", V, "not fitted"),
+        ("N.NearestNeighbors(n_neighbors=0).fit(A).kneighbors()", V, "0"),
+        ("N.NearestNeighbors(n_neighbors=-1).fit(A).kneighbors()", V, "-1"),
+        ("N.NearestNeighbors(n_neighbors=2**40).fit(A).kneighbors()", V, "1099511627776"),
+        ("N.NearestNeighbors(n_neighbors=1.5).fit(A).kneighbors()", T, "float"),
+        ("N.NearestNeighbors(n_neighbors=nan).fit(A).kneighbors()", V, "NaN"),
+        ("N.NearestNeighbors().fit(A).kneighbors(B)", V, "7 features"),
+        ("N.NearestNeighbors().fit(A).kneighbors(A, n_neighbors=True)", T, "bool"),
+        ("N.NearestNeighbors().fit(A).radius_neighbors(A, radius=nan)", V, "radius"),
+        ("N.NearestNeighbors().fit(A).radius_neighbors(A, radius='a')", T, "radius"),
+        ("N.NearestNeighbors().fit(A).kneighbors_graph(mode='a')", V, "'a'"),
+        ("N.KNeighborsClassifier().predict(A)", V, "not fitted"),
+        ("N.KNeighborsClassifier().fit(A, None)", V, "None"),
+        ("N.KNeighborsClassifier().fit(A, np.arange(11))", V, "11"),
+        ("N.KNeighborsClassifier().fit(A, x * 1.5)", V, "continuous"),
+        ("N.KNeighborsClassifier(weights='a').fit(A, x % 2).predict(A)", V, "'a'"),
+        ("N.KNeighborsClassifier().fit(A, x % 2).predict(B)", V, "7 features"),
+        ("N.KNeighborsRegressor().fit(A, x * nan)", V, "NaN"),
+        ("N.KNeighborsTransformer(mode='x').fit(A).transform(A)", V, "'x'"),
+        ("N.KNeighborsTransformer(n_neighbors=12).fit(A).transform(A)", V, "13"),
+        ("N.RadiusNeighborsTransformer(mode='x').fit(A).transform(A)", V, "'x'"),
+        ("N.RadiusNeighborsTransformer(radius=nan).fit(A).transform(A)", V, "radius"),
+    ],
+)
+def test_a_wrong_call_of_an_estimator_is_an_exception(given, call, error, words):
+    pytest.importorskip("sklearn")
+    refused(given, call, error, words)
