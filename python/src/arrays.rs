@@ -110,7 +110,7 @@ pub(crate) fn promoted(py: Python<'_>, a: Type, b: Type) -> PyResult<Type> {
 }
 
 /// Refuses a masked array: no entry stands for one that is masked, and its memory has a value there.
-fn unmasked(array: &Bound<'_, PyAny>, what: &str) -> PyResult<()> {
+pub(crate) fn unmasked(array: &Bound<'_, PyAny>, what: &str) -> PyResult<()> {
     static MASKED: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
     let py = array.py();
     // Arrays of NumPy's own class, and objects that are none, are not looked at.
@@ -199,8 +199,21 @@ unsafe fn lent<T: Copy>(array: &Bound<'_, PyUntypedArray>) -> Storage<T> {
     unsafe { Storage::foreign(at, array.len(), Lender(array.clone().unbind())) }
 }
 
+/// A vector of `len` values.
+/// # Errors
+/// `MemoryError`; the first of theirs.
+pub(crate) fn collected<T>(len: usize, values: impl Iterator<Item = PyResult<T>>, what: &str) -> PyResult<Vec<T>> {
+    let mut all = Vec::new();
+    let message = || format!("out of memory: {len} numbers are needed for {what}");
+    all.try_reserve_exact(len).map_err(|_| PyMemoryError::new_err(message()))?;
+    for value in values.take(len) {
+        all.push(value?);
+    }
+    Ok(all)
+}
+
 /// A copy of values.
-fn copy_of<T: Value>(values: &[T]) -> Result<Vec<T>> {
+pub(crate) fn copy_of<T: Value>(values: &[T]) -> Result<Vec<T>> {
     let Some(&first) = values.first() else { return Ok(Vec::new()) };
     let mut copy = filled(values.len(), first, "a copy of an array")?;
     copy.copy_from_slice(values);

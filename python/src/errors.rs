@@ -42,6 +42,7 @@ pub(crate) fn raised(e: Error) -> PyErr {
         Error::IndexRange { .. } | Error::ListIndex { .. } => PyIndexError::new_err(message),
         Error::IndexOverflow { .. } => PyOverflowError::new_err(message),
         Error::Unsupported { .. } => PyTypeError::new_err(message),
+        Error::Io { source, .. } if source.kind() == std::io::ErrorKind::OutOfMemory => PyMemoryError::new_err(message),
         Error::Io { source, .. } => match source.raw_os_error() {
             Some(code) => PyOSError::new_err((code, message)),
             None => PyOSError::new_err(message),

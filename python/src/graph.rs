@@ -11,7 +11,7 @@ use sparring::runtime::{Machine, Matrix};
 use sparring::{Cpu, Result};
 use std::sync::Arc;
 
-use crate::arrays::{array, as_array, copied, on_host};
+use crate::arrays::{array, as_array, collected, copied, on_host};
 use crate::errors::Raise;
 use crate::indices::integers;
 use crate::machines::machine;
@@ -125,7 +125,7 @@ fn vertices(of: &Bound<'_, PyAny>, g: &Graph) -> PyResult<Vec<usize>> {
         let inside = usize::try_from(v).ok().filter(|&v| v < n);
         inside.ok_or_else(|| pyo3::exceptions::PyIndexError::new_err(format!("vertex {v} of a graph of {n} vertices")))
     };
-    found.iter().map(check).collect()
+    collected(found.len(), found.iter().map(check), "sources")
 }
 
 /// Algorithms that give a number for each vertex: on the processor alone, or on any device.
@@ -315,7 +315,8 @@ pub(crate) fn modularity(
         let message = || PyValueError::new_err(format!("labels: vertex {v} has label {label}, which is not below {n}"));
         u32::try_from(label).map_err(|_| message())
     };
-    let labels = integers(labels, "labels")?.iter().enumerate().map(label).collect::<PyResult<Vec<u32>>>()?;
+    let labels = integers(labels, "labels")?;
+    let labels = collected(labels.len(), labels.iter().enumerate().map(label), "labels")?;
     on.compute(py, g.edges(), || on_cpu(&on, |cpu| graph::modularity(cpu, g, &labels, resolution)))
 }
 
@@ -341,7 +342,7 @@ pub(crate) fn label_propagation<'py>(
 /// Pairs of vertices as two columns.
 fn pairs(py: Python<'_>, edges: Vec<(u32, u32)>) -> PyResult<Bound<'_, PyAny>> {
     let count = edges.len();
-    let flat: Vec<u32> = edges.into_iter().flat_map(|(a, b)| [a, b]).collect();
+    let flat = collected(2 * count, edges.into_iter().flat_map(|(a, b)| [Ok(a), Ok(b)]), "edges")?;
     signed(py, flat)?.call_method1("reshape", (count, 2))
 }
 

@@ -5,7 +5,7 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use sparring::algebra::{Array, Type};
 
-use crate::arrays::{self, name_of};
+use crate::arrays::{self, collected, name_of};
 use crate::errors::shown;
 
 /// The integers of an array or a sequence of one dimension.
@@ -14,14 +14,15 @@ use crate::errors::shown;
 /// [`arrays::line`].
 pub(crate) fn integers(of: &Bound<'_, PyAny>, what: &str) -> PyResult<Vec<i64>> {
     let line = arrays::line(of, what)?;
-    if numpy::PyUntypedArrayMethods::len(&line) == 0 {
+    let count = numpy::PyUntypedArrayMethods::len(&line);
+    if count == 0 {
         // NumPy gives an empty list the type float64.
         return Ok(Vec::new());
     }
     let values = arrays::copied(line.as_any(), what)?;
     macro_rules! wide {
         ($t:ty) => {
-            vector::<$t>(values).into_iter().map(i64::from).collect()
+            collected(count, vector::<$t>(values).into_iter().map(|i| Ok(i64::from(i))), what)?
         };
     }
     Ok(match values.ty() {
@@ -37,7 +38,7 @@ pub(crate) fn integers(of: &Bound<'_, PyAny>, what: &str) -> PyResult<Vec<i64>> 
             let narrow = |(position, &i): (usize, &u64)| {
                 i64::try_from(i).map_err(|_| PyIndexError::new_err(format!("{what}: number {position} is {i}")))
             };
-            values.iter().enumerate().map(narrow).collect::<PyResult<_>>()?
+            collected(count, values.iter().enumerate().map(narrow), what)?
         }
         ty => return Err(PyTypeError::new_err(format!("{what}: integers are expected, not {}", name_of(ty)))),
     })

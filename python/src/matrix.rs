@@ -10,7 +10,9 @@ use sparring::algebra::Type;
 use sparring::runtime::{BinaryOp, Matrix, Op, UnaryOp};
 use sparring::sparse::IndexList;
 
-use crate::arrays::{self, DeviceMemory, array, asked_type, indices_of, name_of, narrow, on_host, values_of};
+use crate::arrays::{
+    self, DeviceMemory, array, asked_type, collected, indices_of, name_of, narrow, on_host, values_of,
+};
 use crate::compare::compare;
 use crate::errors::Raise;
 use crate::held::Held;
@@ -74,14 +76,15 @@ pub(crate) fn index_list(of: &Bound<'_, PyAny>, dimension: usize) -> PyResult<In
                 let message = format!("a boolean index of {} for a dimension of {dimension}", flags.len());
                 return Err(PyIndexError::new_err(message));
             }
-            flags.iter().zip(0..).filter_map(|(&yes, i)| yes.then_some(i)).collect()
+            let count = flags.iter().filter(|&&yes| yes).count();
+            collected(count, flags.iter().zip(0..).filter_map(|(&yes, i)| yes.then_some(Ok(i))), "index")?
         }
         Type::F32 | Type::F64 | Type::ComplexF32 | Type::ComplexF64 if !line.is_empty() => {
             return Err(PyIndexError::new_err(format!("indices are integers, not {}", name_of(line.ty()))));
         }
         _ => integers(of, "index")?,
     };
-    Ok(numbers.into_iter().map(whole).collect::<PyResult<Vec<usize>>>()?.into())
+    Ok(collected(numbers.len(), numbers.into_iter().map(whole), "index")?.into())
 }
 
 /// Two indices, each of them a number, or a list.
@@ -151,7 +154,7 @@ impl PyMatrix {
                 let beyond = || PyIndexError::new_err(format!("{name}: number {position} is {i}, not below {bound}"));
                 inside.ok_or_else(beyond)
             };
-            found.iter().enumerate().map(check).collect()
+            collected(found.len(), found.iter().enumerate().map(check), name)
         };
         let (rows, columns) = (indices(rows, "rows", shape.0)?, indices(columns, "columns", shape.1)?);
         let values = arrays::copied(values, "values")?;
@@ -324,9 +327,9 @@ impl PyMatrix {
         self.copy(py)
     }
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>,))> {
-        let (a, mut bytes) = (self.held.get(py), Vec::new());
+        let (a, mut bytes) = (self.held.get(py), Bytes::default());
         py.detach(|| a.serialize(&mut bytes)).raise()?;
-        Ok((py.import("sparring._sparring")?.getattr("_matrix_of_bytes")?, (PyBytes::new(py, &bytes),)))
+        Ok((py.import("sparring._sparring")?.getattr("_matrix_of_bytes")?, (bytes.object(py)?,)))
     }
     fn __repr__(&self, py: Python<'_>) -> String {
         let a = self.held.get(py);
@@ -466,6 +469,31 @@ impl PyMatrix {
     #[getter(S)]
     fn structure(slf: &Bound<'_, Self>) -> MaskOf {
         MaskOf::new(slf.as_any(), true, false)
+    }
+}
+
+/// Bytes that are written for pickle.
+#[derive(Default)]
+pub(crate) struct Bytes(Vec<u8>);
+
+impl std::io::Write for Bytes {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        // A vector alone would end the process where there is no memory.
+        self.0.try_reserve(bytes.len()).map_err(|_| std::io::ErrorKind::OutOfMemory)?;
+        self.0.extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Bytes {
+    pub(crate) fn object<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        PyBytes::new_with(py, self.0.len(), |to| {
+            to.copy_from_slice(&self.0);
+            Ok(())
+        })
     }
 }
 

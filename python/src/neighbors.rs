@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use numpy::PyArray1;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::intern;
 use pyo3::prelude::*;
@@ -11,7 +10,7 @@ use sparring::distance::{AnyMetric, Measure, Metric, Options, Precision};
 use sparring::par::filled;
 use sparring::runtime::{Comparison, Matrix, Neighbours, RowIndex};
 
-use crate::arrays::{array, name_of};
+use crate::arrays::{self, array, collected, name_of};
 use crate::errors::Raise;
 use crate::machines::machine;
 use crate::matrix::PyMatrix;
@@ -58,11 +57,11 @@ fn pairs((n, m): (usize, usize)) -> usize {
     n.saturating_mul(m)
 }
 
-fn copy_of(values: Slice<'_>) -> Array {
-    match values.get::<f32>() {
-        Some(values) => Array::of(values.to_vec()),
-        None => Array::of(values.get::<f64>().unwrap_or_default().to_vec()),
-    }
+fn copy_of(values: Slice<'_>) -> PyResult<Array> {
+    Ok(match values.get::<f32>() {
+        Some(values) => Array::of(arrays::copy_of(values).raise()?),
+        None => Array::of(arrays::copy_of(values.get::<f64>().unwrap_or_default()).raise()?),
+    })
 }
 
 /// Numbers and distances of neighbors, n rows of k, and what ran.
@@ -70,8 +69,9 @@ type Found<'py> = (Bound<'py, PyAny>, Bound<'py, PyAny>, String);
 
 fn found<'py>(py: Python<'py>, near: &Neighbours, n: usize) -> PyResult<Found<'py>> {
     let k = near.k();
-    let indices = PyArray1::from_slice(py, near.indices()).call_method1(intern!(py, "astype"), ("int64",))?;
-    let distances = array(py, copy_of(near.distances()))?;
+    let indices = near.indices();
+    let indices = collected(indices.len(), indices.iter().map(|&i| Ok(i64::from(i))), "indices")?;
+    let (indices, distances) = (array(py, Array::of(indices))?, array(py, copy_of(near.distances())?)?);
     let shaped = |of: Bound<'py, PyAny>| of.call_method1(intern!(py, "reshape"), (n, k));
     Ok((shaped(indices)?, shaped(distances)?, near.explain().into()))
 }

@@ -85,6 +85,7 @@ pub(crate) fn matrix(a: &Bound<'_, PyAny>) -> PyResult<(Matrix, Kind)> {
         }
         _ if is_dense(a) => {
             // Zeros are no entries.
+            arrays::unmasked(a, "a")?;
             note(|| "a dense array converted to compressed rows".into());
             static CSR: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
             let made = CSR.import(py, "scipy.sparse", "csr_array")?.call1((a,))?;

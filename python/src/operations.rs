@@ -667,6 +667,7 @@ pub(crate) fn matmul<'py>(a: &Bound<'py, PyAny>, b: &Bound<'py, PyAny>) -> PyRes
 /// `a + b` where each has what the other lacks as 0.
 pub(crate) fn sum<'py>(a: &Bound<'py, PyAny>, b: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     if is_number(b)? {
+        type_of_number(b)?;
         // sum() begins with 0.
         if b.eq(0)? {
             return Ok(a.clone());

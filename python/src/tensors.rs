@@ -5,10 +5,10 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use numpy::PyUntypedArrayMethods;
-use pyo3::exceptions::{PyIndexError, PyTypeError, PyValueError};
+use pyo3::exceptions::{PyIndexError, PyOverflowError, PyTypeError, PyValueError};
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::PyList;
+use pyo3::types::{PyList, PyString};
 use sparring::algebra::{Array, PlusTimes, Slice, Type};
 use sparring::contract::{AnyView, Einsum, Layout, View};
 use sparring::factor::{CpAls, Sweep};
@@ -17,7 +17,7 @@ use sparring::num_complex::Complex;
 use sparring::runtime::{Semiring, Tensor};
 use sparring::{Cpu, Dense};
 
-use crate::arrays::{self, Values, array, as_array, asked_type, name_of, numbers, promoted};
+use crate::arrays::{self, Values, array, as_array, asked_type, collected, name_of, numbers, promoted};
 use crate::errors::Raise;
 use crate::indices::integers;
 use crate::machines::machine;
@@ -41,11 +41,34 @@ use crate::machines::machine;
 #[pyclass(name = "Tensor", module = "sparring", frozen, weakref)]
 pub(crate) struct PyTensor(Tensor);
 
+/// Lengths of modes. What a caller's object says of its own length is not believed.
+fn lengths(shape: &Bound<'_, PyAny>) -> PyResult<Vec<usize>> {
+    if shape.is_instance_of::<PyString>() {
+        return Err(PyTypeError::new_err("shape: a length for each mode is expected, not text"));
+    }
+    let none = |e: PyErr| PyTypeError::new_err(format!("shape: {e}"));
+    let mut all = Vec::new();
+    for length in shape.try_iter().map_err(none)?.take(MODES + 1) {
+        all.push(length?.extract::<usize>().map_err(|e| match e.is_instance_of::<PyTypeError>(shape.py()) {
+            true => none(e),
+            false => PyOverflowError::new_err(format!("shape: {e}")),
+        })?);
+    }
+    if all.len() > MODES {
+        return Err(PyValueError::new_err(format!("shape: a tensor has at most {MODES} modes")));
+    }
+    Ok(all)
+}
+
+/// Most modes of a tensor.
+const MODES: usize = 255;
+
 #[pymethods]
 impl PyTensor {
     #[new]
     #[pyo3(signature = (indices, values, shape))]
-    fn make(indices: &Bound<'_, PyAny>, values: &Bound<'_, PyAny>, shape: Vec<usize>) -> PyResult<Self> {
+    fn make(indices: &Bound<'_, PyAny>, values: &Bound<'_, PyAny>, shape: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let shape = lengths(shape)?;
         let mut modes = Vec::with_capacity(shape.len());
         for (mode, line) in indices.try_iter()?.enumerate() {
             let bound = shape.get(mode).copied().ok_or_else(|| {
@@ -58,7 +81,7 @@ impl PyTensor {
                     PyIndexError::new_err(format!("indices[{mode}]: number {position} is {i}, not below {bound}"))
                 })
             };
-            modes.push(found.iter().enumerate().map(check).collect::<PyResult<Vec<u64>>>()?);
+            modes.push(collected(found.len(), found.iter().enumerate().map(check), "indices")?);
         }
         if modes.len() != shape.len() {
             let message = format!("indices of {} modes, shape has {}", modes.len(), shape.len());
@@ -66,7 +89,8 @@ impl PyTensor {
         }
         let values = arrays::copied(values, "values")?;
         Ok(Self(if shape.iter().all(|&n| u32::try_from(n).is_ok()) {
-            let narrow = modes.into_iter().map(|mode| mode.into_iter().map(|i| i as u32).collect()).collect();
+            let narrow = |mode: Vec<u64>| collected(mode.len(), mode.into_iter().map(|i| Ok(i as u32)), "indices");
+            let narrow = modes.into_iter().map(narrow).collect::<PyResult<_>>()?;
             Tensor::new::<u32>(shape, narrow, values).raise()?
         } else {
             Tensor::new::<u64>(shape, modes, values).raise()?
@@ -79,7 +103,7 @@ impl PyTensor {
         let x = as_array(x, None, "x")?;
         let indices = py.import("numpy")?.call_method1("nonzero", (&x,))?;
         let values = x.get_item(&indices)?;
-        Self::make(&indices, &values, x.shape().to_vec())
+        Self::make(&indices, &values, &x.getattr("shape")?)
     }
     /// Indices of the entries, an array for each mode: copies.
     #[getter]
@@ -172,9 +196,10 @@ impl PyTensor {
 /// there is no other that tells the rank.
 fn factors(of: &Bound<'_, PyAny>, x: &Tensor, mode: usize) -> PyResult<(Vec<Values>, usize)> {
     let (name, dims) = (name_of(x.ty()), x.dims());
-    let given = of.try_iter()?.collect::<PyResult<Vec<_>>>()?;
+    // One more than there should be: who gives more may never end.
+    let given = of.try_iter()?.take(dims.len() + 1).collect::<PyResult<Vec<_>>>()?;
     if given.len() != dims.len() {
-        return Err(PyValueError::new_err(format!("{} factors of a tensor of {} modes", given.len(), dims.len())));
+        return Err(PyValueError::new_err(format!("factors: {} of a tensor of {} modes", given.len(), dims.len())));
     }
     let (mut all, mut rank) = (Vec::new(), None);
     for (m, (factor, &expected)) in given.iter().zip(dims).enumerate() {

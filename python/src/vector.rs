@@ -3,18 +3,18 @@
 use pyo3::exceptions::{PyIndexError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::pyclass::CompareOp;
-use pyo3::types::{PyBytes, PySlice};
+use pyo3::types::{PyBytes, PySlice, PyString};
 use sparring::algebra::{Array, Type};
 use sparring::runtime::{BinaryOp, Op, Vector};
 use sparring::sparse::IndexList;
 
-use crate::arrays::{self, array, asked_type, name_of};
+use crate::arrays::{self, array, asked_type, collected, name_of};
 use crate::compare::compare;
 use crate::errors::{Raise, shown};
 use crate::held::Held;
 use crate::indices::{integer, integers};
 use crate::machines::machine;
-use crate::matrix::{dtype_of, index_list};
+use crate::matrix::{Bytes, dtype_of, index_list};
 use crate::operands::{self, Kind, dense, give_vector};
 use crate::operations::{self, MaskOf};
 use crate::parts;
@@ -36,7 +36,7 @@ use crate::scalars::{number, scalar};
 /// >>> import sparring as sp
 /// >>> x = sp.Vector.from_coo([1, 3], [2.5, 4.0], size=5)
 /// >>> x
-/// <sparring.Vector of float64, 5 places with 2 entries as a list, on cpu>
+/// <sparring.Vector of float64, 5 places with 2 entries as a bitmap, on cpu>
 /// >>> x.to_numpy()
 /// array([0. , 2.5, 0. , 4. , 0. ])
 #[pyclass(name = "Vector", module = "sparring", frozen, weakref)]
@@ -60,7 +60,7 @@ fn place(of: &Bound<'_, PyAny>, len: usize) -> PyResult<usize> {
 
 /// Whether an index names several places.
 fn is_part(index: &Bound<'_, PyAny>) -> bool {
-    index.is_instance_of::<PySlice>() || index.len().is_ok()
+    index.is_instance_of::<PySlice>() || (!index.is_instance_of::<PyString>() && index.len().is_ok())
 }
 
 #[pymethods]
@@ -92,14 +92,11 @@ impl PyVector {
     ) -> PyResult<Self> {
         let py = values.py();
         let found = integers(indices, "indices")?;
-        let mut places = Vec::with_capacity(found.len());
-        for (position, &i) in found.iter().enumerate() {
-            let Some(i) = usize::try_from(i).ok().filter(|&i| i < size) else {
-                let message = format!("indices: number {position} is {i}, not below {size}");
-                return Err(PyIndexError::new_err(message));
-            };
-            places.push(i);
-        }
+        let place = |(position, &i): (usize, &i64)| {
+            let beyond = || PyIndexError::new_err(format!("indices: number {position} is {i}, not below {size}"));
+            usize::try_from(i).ok().filter(|&i| i < size).ok_or_else(beyond)
+        };
+        let places = collected(found.len(), found.iter().enumerate().map(place), "indices")?;
         let values = arrays::copied(values, "values")?;
         let dup = dup.map(|name| BinaryOp::new(name, values.ty())).transpose().raise()?;
         let on = machine(None)?;
@@ -190,9 +187,9 @@ impl PyVector {
         self.copy(py)
     }
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>,))> {
-        let (x, mut bytes) = (self.held.get(py), Vec::new());
+        let (x, mut bytes) = (self.held.get(py), Bytes::default());
         py.detach(|| x.serialize(&mut bytes)).raise()?;
-        Ok((py.import("sparring._sparring")?.getattr("_vector_of_bytes")?, (PyBytes::new(py, &bytes),)))
+        Ok((py.import("sparring._sparring")?.getattr("_vector_of_bytes")?, (bytes.object(py)?,)))
     }
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
         let x = self.held.get(py);

@@ -2,7 +2,9 @@
 
 import copy
 import gc
+import pathlib
 import pickle
+import subprocess
 import sys
 import threading
 import tracemalloc
@@ -156,6 +158,16 @@ def test_many_threads_use_one_object(kind):
         thread.join(120)
     assert not failed and not any(thread.is_alive() for thread in threads)
     assert sp.Matrix(m.to_scipy()).nnz == m.nnz and sp.Matrix(out.to_scipy()).nnz == out.nnz
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+@pytest.mark.parametrize("megabytes", [1, 16])
+def test_the_want_of_memory_is_an_exception(megabytes):
+    script = pathlib.Path(__file__).with_name("little_memory.py")
+    found = subprocess.run([sys.executable, "-W", "ignore", script, str(megabytes)], capture_output=True, text=True)
+    assert found.returncode == 0, found.stderr[-2000:]
+    refused = int(found.stdout.split()[0])
+    assert refused > 0
 
 
 def test_random_calls():

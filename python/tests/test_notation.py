@@ -51,7 +51,7 @@ def test_writing(three):
     same(C, expected.to_scipy())
     C << A.T
     same(C, a.T)
-    C[[1, 2], :] << 7
+    C[[1, 2], :] = 7
     C[0, 0] = 5
     expected = a.T.toarray()
     expected[[1, 2]], expected[0, 0] = 7, 5

@@ -3,9 +3,11 @@
 A call is text, so that a failure shows it; it is evaluated with the names of :func:`names`.
 """
 
+import collections.abc
 import copy
 import gc
 import hashlib
+import itertools
 import pickle
 import sys
 import threading
@@ -50,6 +52,16 @@ class Converts:
     tocsr = __array__ = lambda self, *args, **kwargs: self.found
 
 
+class Long(collections.abc.Sequence):
+    """A sequence that says it is longer than any memory."""
+
+    def __len__(self):
+        return 2**62
+
+    def __getitem__(self, i):
+        return 0
+
+
 class Twisted(np.ndarray):
     """An array whose own methods lie."""
 
@@ -81,7 +93,7 @@ def names():
         "R3": sp.Matrix(scipy.sparse.csr_array(np.ones((3, 3)))), "N": sp.neighbors, "g": sp.graph, "index": sp.neighbors.Index(A),
         "plan": sp.plan(A, A), "masked": lambda n: np.ma.masked_array(np.ones(n), np.arange(n) % 2), "sp": sp, "np": np,
         "ones": np.ones, "Rows": Rows, "Raises": Raises, "Converts": Converts, "Twisted": Twisted, "released": released,
-        "big": big, "pickle": pickle, "copy": copy, "sparse": scipy.sparse, "nan": np.nan, "inf": np.inf,
+        "big": big, "Long": Long, "itertools": itertools, "pickle": pickle, "copy": copy, "sparse": scipy.sparse, "nan": np.nan, "inf": np.inf,
         "bytes_of": lambda of: of.__reduce__()[1][0], "matrix_of": sp._sparring._matrix_of_bytes,
         "vector_of": sp._sparring._vector_of_bytes, "own": lambda a, **kw: sp.Matrix(a, **kw),
     }  # fmt: skip
@@ -112,8 +124,6 @@ ARRAYS = [
     ("sp.Matrix(None)", T, "NoneType"),
     ("sp.Matrix(3)", T, "int"),
     ("sp.Matrix('abc')", T, "str"),
-    ("sp.Matrix(ones((2, 2)))", T, "ndarray"),
-    ("sp.Matrix(np.matrix(ones((2, 2))))", T, "matrix"),
     ("sp.Matrix(np.ma.masked_array(ones((2, 2))))", T, "MaskedArray"),
     ("sp.Matrix(X)", T, "Vector"),
     ("sp.Matrix(G)", T, "Graph"),
@@ -259,10 +269,10 @@ ARRAYS = [
     ("sp.Vector(masked(3))", T, "masked"),
     ("sp.Vector(np.array([1], object))", T, "object"),
     ("sp.Vector(Raises(KeyError('array')))", KeyError, "array"),
-    ("sp.Vector.empty(2**32 - 1).to_numpy('a')", (V, Me), ""),
-    ("sp.Vector.empty(3).to_numpy('a')", V, "'a'"),
+    ("sp.Vector.empty(2**32 - 1).to_numpy('a')", (T, Me), ""),
+    ("sp.Vector.empty(3).to_numpy('a')", T, "'a'"),
     ("sp.Vector.empty(3, 'i1').to_numpy(300)", (O, V), "300"),
-    ("sp.Vector.empty(3).to_numpy([1, 2])", V, "(2,)"),
+    ("sp.Vector.empty(3).to_numpy([1, 2])", T, "[1, 2]"),
 ]
 
 INDEXES = [
@@ -300,7 +310,6 @@ INDEXES = [
     ("M.__setitem__((0, 0), Raises(KeyError('float')))", KeyError, "float"),
     ("M.__setitem__((12, 0), 1)", I, "12"),
     ("M.__setitem__((slice(0, 2), slice(0, 2)), A)", V, "12×12"),
-    ("M.__setitem__((slice(0, 2), slice(0, 2)), ones((2, 2)))", T, "ndarray"),
     ("M.__setitem__(slice(None), 'a')", T, "'a'"),
     ("M.__delitem__((12, 0))", I, "12"),
     ("M.__delitem__((slice(None), 0))", T, "del"),
@@ -317,15 +326,13 @@ INDEXES = [
     ("setattr(M, 'zzz', 1)", AttributeError, "zzz"),
     ("bool(M)", V, "ambiguous"),
     ("len(M)", T, "len"),
-    ("M < 1", T, "<"),
     ("type('S', (sp.Matrix,), {})", T, "base type"),
     ("X['a']", T, "'a'"),
-    ("X[0:2]", T, "slice"),
     ("X[0.5]", T, "0.5"),
     ("X[12]", I, "12"),
     ("X[-13]", I, "-13"),
     ("X[2**64]", I, "18446744073709551616"),
-    ("X[list(range(1000))]", T, "[0, 1"),
+    ("X[list(range(1000))]", I, "12"),
     ("X[Raises(KeyError('index'))]", KeyError, "index"),
     ("X.__setitem__(0, 'a')", T, "'a' is no float64"),
     ("X.__setitem__(12, 1)", I, "12"),
@@ -388,7 +395,6 @@ OPERATIONS = [
     ("sp.mxm(A, A, mask=3)", T, "int"),
     ("sp.mxm(A, A, mask=B)", V, "12×7"),
     ("sp.mxm(A, A, mask=x)", V, ""),
-    ("sp.mxm(A, A, mask=ones((12, 12)))", T, "ndarray"),
     ("sp.mxm(A, A, mask=~X)", V, ""),
     ("sp.mxm(A, A, complement=True)", V, "mask"),
     ("sp.mxm(A, A, mask=A, complement='yes')", T, "complement"),
@@ -448,17 +454,16 @@ OPERATIONS = [
     ("M * None", T, "None is no number"),
     ("M * 'a'", T, "'a' is no number"),
     ("M * [1]", T, "[1] is no number"),
-    ("M * ones((12, 12))", T, "ndarray"),
     ("M * ones((2, 2, 2))", T, "ndarray"),
     ("M * 10**400", O, "does not fit float64"),
     ("I * 300", O, "300 does not fit int8"),
-    ("M + 1", T, "int"),
-    ("M + None", T, "NoneType"),
+    ("M + 1", V, "0"),
+    ("M + 'a'", T, "'a'"),
+    ("M + None", T, "None"),
     ("M - X", V, ""),
     ("M / 'a'", T, "'a'"),
     ("1 / M", T, "int"),
     ("M @ None", T, "NoneType"),
-    ("M @ ones((12, 12))", T, "ndarray"),
     ("M @ ones(11)", V, "11"),
     ("ones(11) @ M", V, "11"),
     ("ones(12) + M", T, ""),
@@ -507,8 +512,8 @@ TALL = [
     "sp.kronecker(tall, R3)", "sp.kronecker(R3, tall)", "sp.plan(tall, R3)", "N.kneighbors(tall, R3, k=1)",
     "N.kneighbors(R3, tall, k=1)", "N.kneighbors(tall, k=1)", "N.kneighbors(R3, tall, k=1, metric='cosine')",
     "N.kneighbors(R3, tall, k=1, metric='abs(a-b)')", "N.kneighbors(R3, tall, k=1, metric='kl')", "N.pairwise_distances(R3, tall)",
-    "N.pairwise_distances(tall, R3)", "N.pairwise_distances(tall)", "N.radius_neighbors_graph(tall, R3)",
-    "N.radius_neighbors_graph(R3, tall, metric='manhattan')", "N.Index(tall)", "N.Index(tall, 'manhattan')",
+    "N.pairwise_distances(tall, R3)", "N.pairwise_distances(tall)", "N.radius_neighbors_graph(tall, Y=R3)",
+    "N.radius_neighbors_graph(R3, Y=tall, metric='manhattan')", "N.Index(tall)", "N.Index(tall, 'manhattan')",
     "N.Index(R3).kneighbors(tall, 1)", "N.Index(R3).radius_neighbors(tall, 1.0)", "g.Graph(tall)", "g.triangles(tall)",
     "g.triangles_per_vertex(tall)", "g.bipartite_matching(tall)", "g.all_pairs_shortest_paths(sp.Matrix.empty((2**20, 2**20)))",
 ]  # fmt: skip
@@ -543,9 +548,6 @@ NEIGHBORS = [
     ("N.kneighbors(-A, metric='kl')", V, "row 0"),
     ("N.pairwise_distances(np.full((2, 2), nan))", V, "NaN"),
     ("N.pairwise_distances(np.full((2, 2), inf))", V, "inf"),
-    ("N.pairwise_distances(ones((2, 2), 'f2'))", (V, T), "float16"),
-    ("N.pairwise_distances(ones((2, 2), 'O'))", (V, T), "object"),
-    ("N.pairwise_distances(ones((2, 2), '>f8'))", V, ">f8"),
     ("N.pairwise_distances([['a']])", (V, T), ""),
     ("N.pairwise_distances([[1, 2], [3]])", V, "inhomogeneous"),
     ("N.pairwise_distances(ones(3))", V, "1 dimensions"),
@@ -591,7 +593,6 @@ GRAPHS = [
     ("g.bfs(G, None)", T, "source"),
     ("g.bfs(G, 0, device='x')", V, "device"),
     ("g.bfs(E2, 0)", (V, I), "0"),
-    ("g.bfs(ones((3, 3)), 0)", T, "ndarray"),
     ("g.bfs(3, 0)", T, "int"),
     ("g.bfs_tree(G, 12)", (V, I), "12"),
     ("g.multi_source_bfs(G, [0.5])", T, "sources"),
@@ -690,7 +691,13 @@ TENSORS = [
     ("sp.Tensor([[0], [0]], [1.0], (3,))", V, "1 modes"),
     ("sp.Tensor([[0]], [1.0], (3, 3))", V, "1 modes"),
     ("sp.Tensor(3, [1.0], (3,))", T, "iterable"),
-    ("sp.Tensor([[0]] * 300, [1.0], (2,) * 300)", V, "300"),
+    ("sp.Tensor([[0]] * 300, [1.0], (2,) * 300)", V, "255"),
+    ("sp.Tensor([[0]], [1.0], range(2**40))", V, "255"),
+    ("sp.Tensor([[0]], [1.0], range(2**62))", V, "255"),
+    ("sp.Tensor([[0]], [1.0], Long())", V, "255"),
+    ("sp.Tensor([[0]], [1.0], itertools.count())", V, "255"),
+    ("sp.Tensor(itertools.repeat([0]), [1.0], (3,))", V, "1 modes"),
+    ("sp.Matrix.empty(range(2**40))", (T, V), ""),
     ("sp.Tensor(Raises(KeyError('iter')), [1.0], (3,))", T, "Raises"),
     ("sp.Tensor.read('/nonexistent')", OSError, "/nonexistent"),
     ("sp.Tensor.read('a\\0b')", (OSError, V), "a"),
@@ -703,9 +710,10 @@ TENSORS = [
     ("sp.mttkrp(T, F, 2**64)", O, "mode"),
     ("sp.mttkrp(T, F, 0, 'zz')", T, "zz"),
     ("sp.mttkrp(T, None, 0)", T, "iterable"),
-    ("sp.mttkrp(T, [], 0)", V, "0 factors"),
-    ("sp.mttkrp(T, F[:2], 0)", V, "2 factors"),
-    ("sp.mttkrp(T, F + F, 0)", V, "6 factors"),
+    ("sp.mttkrp(T, [], 0)", V, "factors: 0"),
+    ("sp.mttkrp(T, F[:2], 0)", V, "factors: 2"),
+    ("sp.mttkrp(T, F + F, 0)", V, "factors: 4"),
+    ("sp.mttkrp(T, itertools.repeat(F[0]), 0)", V, "factors: 4"),
     ("sp.mttkrp(T, [F[0], ones((4, 2)), F[2]], 0)", V, "4 rows, the mode has 3"),
     ("sp.mttkrp(T, [F[0], ones((3, 3)), F[2]], 0)", V, "2 columns, others have 3"),
     ("sp.mttkrp(T, [F[0], ones(3), F[2]], 0)", V, "1 dimensions"),
@@ -795,6 +803,11 @@ CALLS = ARRAYS + INDEXES + OPERATIONS + NEIGHBORS + GRAPHS + TENSORS + PICKLES
 @pytest.mark.parametrize(("call", "error", "words"), CALLS, ids=[call[:70] for call, *_ in CALLS])
 @pytest.mark.filterwarnings("ignore")
 def test_a_wrong_call_is_an_exception(given, call, error, words):
+    refused(given, call, error, words)
+
+
+def refused(given, call, error, words):
+    """Evaluates a call, which raises one of the errors with these words, and writes no argument."""
     errors = error if isinstance(error, tuple) else (error,)
     before = digest(given)
     try:
@@ -855,11 +868,10 @@ def test_what_has_no_room_is_refused(given, call):
         ("sp.aggregate(E, 'argmin').size", 0),
         ("N.pairwise_distances(E).shape", (0, 0)),
         ("N.kneighbors(E)[1].shape", (0, 0)),
-        ("N.kneighbors_graph(E).shape", (0, 0)),
         ("N.kneighbors(A, k=0)[1].shape", (12, 0)),
         ("N.kneighbors(A, k=2**40)[1].shape", (12, 12)),
         ("index.kneighbors(A, 2**62)[1].shape", (12, 12)),
-        ("N.kneighbors_graph([[1.0, 2.0], [3.0, 4.0]], k=1).shape", (2, 2)),
+        ("N.kneighbors_graph([[1.0, 2.0], [3.0, 4.0]], n_neighbors=1).shape", (2, 2)),
         ("N.radius_neighbors_graph(A, radius=-1).nnz", 0),
         ("g.connected_components(E2).tolist()", []),
         ("g.multi_source_bfs(G, 3).shape", (1, 12)),
@@ -986,3 +998,46 @@ def test_arrays_whose_owners_are_gone():
     with pytest.raises(ValueError):
         lent.resize(1000)
     assert m.data.sum() == 3
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "words"),
+    [
+        ("N.NearestNeighbors(metric='zzz').fit(A)", V, "zzz"),
+        ("N.NearestNeighbors(metric=None).fit(A)", T, "metric"),
+        ("N.NearestNeighbors(metric='minkowski', p=-1).fit(A)", V, "-1"),
+        ("N.NearestNeighbors(p=nan).fit(A)", V, "NaN"),
+        ("N.NearestNeighbors(p='a').fit(A)", V, "'a'"),
+        ("N.NearestNeighbors(device='x').fit(A)", V, "device"),
+        ("N.NearestNeighbors().fit(None)", V, "2D"),
+        ("N.NearestNeighbors().fit(E)", V, "0 sample"),
+        ("N.NearestNeighbors().fit(np.full((3, 3), nan))", V, "NaN"),
+        ("N.NearestNeighbors().fit(A.astype('c16'))", V, "omplex"),
+        ("N.NearestNeighbors().fit(sp.Matrix(A))", V, "2D"),
+        ("N.NearestNeighbors().kneighbors(A)", V, "not fitted"),
+        ("N.NearestNeighbors(n_neighbors=0).fit(A).kneighbors()", V, "0"),
+        ("N.NearestNeighbors(n_neighbors=-1).fit(A).kneighbors()", V, "-1"),
+        ("N.NearestNeighbors(n_neighbors=2**40).fit(A).kneighbors()", V, "1099511627776"),
+        ("N.NearestNeighbors(n_neighbors=1.5).fit(A).kneighbors()", T, "float"),
+        ("N.NearestNeighbors(n_neighbors=nan).fit(A).kneighbors()", V, "NaN"),
+        ("N.NearestNeighbors().fit(A).kneighbors(B)", V, "7 features"),
+        ("N.NearestNeighbors().fit(A).kneighbors(A, n_neighbors=True)", T, "bool"),
+        ("N.NearestNeighbors().fit(A).radius_neighbors(A, radius=nan)", V, "radius"),
+        ("N.NearestNeighbors().fit(A).radius_neighbors(A, radius='a')", T, "radius"),
+        ("N.NearestNeighbors().fit(A).kneighbors_graph(mode='a')", V, "'a'"),
+        ("N.KNeighborsClassifier().predict(A)", V, "not fitted"),
+        ("N.KNeighborsClassifier().fit(A, None)", V, "None"),
+        ("N.KNeighborsClassifier().fit(A, np.arange(11))", V, "11"),
+        ("N.KNeighborsClassifier().fit(A, x * 1.5)", V, "continuous"),
+        ("N.KNeighborsClassifier(weights='a').fit(A, x % 2).predict(A)", V, "'a'"),
+        ("N.KNeighborsClassifier().fit(A, x % 2).predict(B)", V, "7 features"),
+        ("N.KNeighborsRegressor().fit(A, x * nan)", V, "NaN"),
+        ("N.KNeighborsTransformer(mode='x').fit(A).transform(A)", V, "'x'"),
+        ("N.KNeighborsTransformer(n_neighbors=12).fit(A).transform(A)", V, "13"),
+        ("N.RadiusNeighborsTransformer(mode='x').fit(A).transform(A)", V, "'x'"),
+        ("N.RadiusNeighborsTransformer(radius=nan).fit(A).transform(A)", V, "radius"),
+    ],
+)
+def test_a_wrong_call_of_an_estimator_is_an_exception(given, call, error, words):
+    pytest.importorskip("sklearn")
+    refused(given, call, error, words)
