@@ -283,7 +283,8 @@ fn by_columns<'py>(
     written.run(py, &on, Op::Mxm(&ring, &options), &[&right, &left], &kind).map(Some)
 }
 
-/// A·x with an array of NumPy's over a semiring whose ⊕ is +, so that rows without entries are 0: nothing is copied.
+/// A·x with an array of NumPy's over a semiring whose ⊕ is +, so that rows without entries are 0: neither x nor the
+/// result is copied.
 fn with_array<'py>(
     a: &Bound<'py, PyAny>,
     x: &Bound<'py, PyAny>,
@@ -303,7 +304,7 @@ fn with_array<'py>(
         return Ok(None);
     }
     let ring = Semiring::new(semiring, ty).raise()?;
-    array(py, on.compute(py, a.nnz(), || on.spmm(&ring, &a, values.slice(), 1).eval())?).map(Some)
+    array(py, on.compute(py, a.nnz(), || on.mxv_dense(&ring, &a, values.slice()))?).map(Some)
 }
 
 /// A product of two operands.

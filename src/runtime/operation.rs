@@ -290,21 +290,6 @@ impl<'m> Operation<'m> {
                     return Operation { op, operands, transpose: [false; 2], ..self }.compute(mask);
                 }
             }
-            // Columns are folded where they stand: xᵀ·A over ⊕ and the second operand, x being any full vector. Fewer
-            // entries than rows are transposed.
-            (Op::ReduceRows(monoid), [true, false]) if !self.machine.is_gpu() => {
-                if let Some(Operand::Matrix(a)) = self.operands.0.as_ref().map(Object::operand).transpose()? {
-                    let zero = Scalar::parse(if a.ty() == Type::Bool { "false" } else { "0" }, a.ty());
-                    let suits = a.ty() == monoid.ty() && a.shape().0 <= a.nnz();
-                    if let (Ok(zero), true) = (zero, suits) {
-                        let any = Vector::constant_at(&zero, &IndexList::all(), a.shape().0)?;
-                        let ring = Semiring::of(monoid, &BinaryOp::new("second", a.ty())?)?;
-                        let operands = Operands(Some(any.into()), self.operands.0);
-                        let op = Op::Vxm(&ring);
-                        return Operation { op, operands, transpose: [false; 2], ..self }.compute(mask);
-                    }
-                }
-            }
             _ => {}
         }
         let Self { machine, mut op, operands: Operands(a, mut b), mut transpose, complement, .. } = self;

@@ -1,13 +1,11 @@
 //! Y = A ⊕.⊗ X: a sparse matrix times a dense one.
 
-use super::super::blocks::{blocks, light_row_blocks};
+use super::super::blocks::blocks;
 use crate::algebra::{Array, Slice, SliceMut};
 use crate::kernels::{
-    BLOCK, CompiledOp, CompiledRing, Operand, Rows, float_spmm, float_spmm_into, is_float_ring, mxv_by_formula,
-    spmm_by_formula,
+    BLOCK, CompiledOp, CompiledRing, Operand, float_spmm, float_spmm_into, is_float_ring, spmm_by_formula,
 };
 use crate::par::{Threads, for_each_part, note, reserved};
-use crate::sparse::Indices;
 use crate::{Error, Result};
 
 /// The values of Y, row after row, in the fold of [`mxd`](crate::ops::mxd); `x` has `n` columns and as many rows as A
@@ -18,11 +16,6 @@ pub(crate) fn spmm(threads: &Threads, ring: &CompiledRing, a: Operand<'_>, x: Sl
     }
     if u32::try_from(n).is_err() {
         return Err(Error::IndexOverflow { what: "columns", needed: n as u128, max: u32::MAX.into() });
-    }
-    if n == 1 && !ring.formula().add().is_last() {
-        note(|| "  one column: as mxv".into());
-        let entries = (&**a.pattern, a.values);
-        return mxv_by_formula(threads, &light_row_blocks(a.pattern)?, ring, entries, (x, Indices::All), Rows::All);
     }
     note(|| format!("  each entry of A with a row of X, {n} columns side by side, rows split among the threads"));
     if is_float_ring(ring)
