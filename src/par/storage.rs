@@ -6,7 +6,7 @@ use std::ops::Deref;
 use std::ptr::NonNull;
 use std::sync::Arc;
 
-use super::{collected, reserved};
+use super::{Fresh, Slots, Threads, reserved};
 use crate::{Error, Result};
 
 /// An array that is read as a slice: a vector of its own, or memory of another owner (a NumPy array, an Arrow buffer,
@@ -182,7 +182,9 @@ impl<S: SignedIndex> Storage<S> {
     /// [`Error::Argument`] with the first number that is negative and where it stands.
     pub fn unsigned(self) -> Result<Storage<S::Unsigned>> {
         const { assert!(size_of::<S>() == size_of::<S::Unsigned>() && align_of::<S>() == align_of::<S::Unsigned>()) };
-        if let Some(position) = self.iter().position(|&i| i.into() < 0) {
+        // Without branches.
+        if self.iter().fold(false, |any, &i| any | (i.into() < 0)) {
+            let position = self.iter().position(|&i| i.into() < 0).unwrap_or_default();
             let negative: i64 = self[position].into();
             let message = format!("number {position} is {negative}, which is negative");
             return Err(Error::Argument { name: "indices", message });
@@ -196,15 +198,29 @@ impl<S: SignedIndex> Storage<S> {
 }
 
 impl Storage<usize> {
-    /// Row pointers of 32 bits as those of 64 that kernels read: a copy of nrows + 1 numbers.
+    /// Row pointers of 32 bits as those of 64 that kernels read: a copy of nrows + 1 numbers, by all threads of the pool
+    /// that the caller is in.
     /// # Errors
     /// [`Error::Argument`] as for [`unsigned`](Self::unsigned); [`Error::OutOfMemory`].
     pub fn widened(row_ptr: &[i32]) -> Result<Self> {
-        if let Some(position) = row_ptr.iter().position(|&p| p < 0) {
+        /// Numbers that a thread takes at once.
+        const BLOCK: usize = 1 << 16;
+        // The sign of all: without branches.
+        if row_ptr.iter().fold(0, |all, &p| all | p) < 0 {
+            let position = row_ptr.iter().position(|&p| p < 0).unwrap_or_default();
             let message = format!("number {position} is {}, which is negative", row_ptr[position]);
             return Err(Error::Argument { name: "row_ptr", message });
         }
-        Ok(collected(row_ptr.len(), row_ptr.iter().map(|&p| p.unsigned_abs() as usize), "row pointers")?.into())
+        let (len, what) = (row_ptr.len(), "row pointers");
+        let blocks = len.div_ceil(BLOCK).max(1);
+        let threads = if blocks > 1 { Threads::current() } else { Threads::caller() };
+        let at = |block: usize| (block * BLOCK).min(len);
+        let copy = |(): &mut (), block: usize, slots: &mut Slots<'_, usize>| {
+            let part = &row_ptr[at(block)..at(block + 1)];
+            slots.take_with(part.len(), |k| part[k].unsigned_abs() as usize);
+            Ok(())
+        };
+        Ok(Fresh::new(len, what)?.fill(&threads, what, blocks, at, || Ok(()), copy)?.into())
     }
 }
 
@@ -281,6 +297,8 @@ mod tests {
         assert_eq!(e, "indices: number 1 is -2, which is negative");
         assert_eq!(Arc::strong_count(&shared), 1);
         assert_eq!(&Storage::widened(&[0, 2, 3]).unwrap()[..], [0, 2, 3]);
+        let long: Vec<i32> = (0..200_000).collect();
+        assert!(Storage::widened(&long).unwrap().iter().copied().eq(0..200_000));
         let e = Storage::widened(&[0, -1]).unwrap_err().to_string();
         assert_eq!(e, "row_ptr: number 1 is -1, which is negative");
     }

@@ -1,5 +1,6 @@
 //! Where a matrix has entries: row pointers and column indices, checked once, shared by `Arc`.
 
+mod scan;
 mod unchecked;
 
 use crate::par::{Storage, out_of_memory};
@@ -46,26 +47,16 @@ impl<I: Index> Pattern<I> {
 
     /// From arrays that may belong to another owner, without copying them; columns in any order within each row.
     ///
-    /// Cost: O(nrows + nnz), once, to check them; rows that are not sorted are sorted aside.
+    /// Cost: O(nrows + nnz), once, to check them by all threads of the pool that the caller is in; rows that are not sorted
+    /// take a stamp for each column besides, or are sorted aside where there are more columns than entries.
     /// # Errors
     /// As [`from_unsorted`](Self::from_unsorted).
     pub fn from_storage(nrows: usize, ncols: usize, row_ptr: Storage<usize>, col_idx: Storage<I>) -> Result<Self> {
-        check_rows(nrows, ncols, &row_ptr, &col_idx)?;
-        let mut sorted = true;
-        let mut scratch = Vec::new();
-        for row in 0..nrows {
-            let cols = &col_idx[row_ptr[row]..row_ptr[row + 1]];
-            if cols.windows(2).all(|w| w[0] < w[1]) {
-                continue;
-            }
-            sorted = false;
-            scratch.clear();
-            scratch.try_reserve(cols.len()).map_err(|_| out_of_memory::<I>("the check of a row", cols.len()))?;
-            scratch.extend_from_slice(cols);
-            scratch.sort_unstable();
-            if let Some(w) = scratch.windows(2).find(|w| w[0] == w[1]) {
-                return Err(Error::Duplicate { row, column: w[0].get() });
-            }
+        let fits = check_ncols::<I>(ncols).is_ok() && row_ptr.len().checked_sub(1) == Some(nrows);
+        let sorted = fits && scan::is_sorted(&row_ptr, &col_idx, ncols);
+        if !sorted {
+            check_rows(nrows, ncols, &row_ptr, &col_idx)?;
+            scan::check_distinct(&row_ptr, &col_idx, ncols)?;
         }
         Ok(Self { nrows, ncols, row_ptr, col_idx, sorted })
     }

@@ -1,0 +1,191 @@
+//! Checks of row pointers and columns that come from elsewhere, by all threads: without branches where all is well.
+
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
+
+use crate::par::{Threads, filled, reserved, try_split};
+use crate::{Error, Index, Result};
+
+/// Entries that a task reads: they stay in the cache until their rows are looked at.
+const BLOCK: usize = 1 << 14;
+/// Entries that the caller's thread reads before others would have begun.
+const ALONE: usize = 1 << 16;
+
+/// Whether these are the rows of a matrix of `ncols` columns, with columns that increase in each row. If not, slower
+/// checks say why.
+pub(super) fn is_sorted<I: Index>(row_ptr: &[usize], col_idx: &[I], ncols: usize) -> bool {
+    let (Some((&last, starts)), nnz) = (row_ptr.split_last(), col_idx.len()) else { return false };
+    if row_ptr[0] != 0 || last != nnz {
+        return false;
+    }
+    let tasks = nnz.div_ceil(BLOCK).max(1);
+    // The rows of a task begin in its block of entries. Whatever row pointers are, no row is left out unless `first`
+    // decreases.
+    let first = |task: usize| match task {
+        0 => 0,
+        _ if task == tasks => starts.len(),
+        _ => starts.partition_point(|&start| start < task * BLOCK),
+    };
+    let threads = if nnz > ALONE { Threads::current() } else { Threads::caller() };
+    let good = AtomicBool::new(true);
+    // Columns that are not larger than the one before, less those that begin a row: none if rows are sorted.
+    let excess = AtomicUsize::new(0);
+    let read = |(): &mut (), task: usize| {
+        let (rows, from) = (first(task)..first(task + 1), task * BLOCK);
+        let (largest, descents) = columns(&col_idx[from.saturating_sub(1)..(from + BLOCK).min(nnz)]);
+        let row_ptr = row_ptr.get(rows.start..=rows.end).unwrap_or_default();
+        let (increasing, begins) = self::rows(row_ptr, col_idx);
+        excess.fetch_add(descents.wrapping_sub(begins), Relaxed);
+        if rows.start > rows.end || !increasing || (nnz > 0 && largest.get() >= ncols) {
+            good.store(false, Relaxed);
+        }
+        Ok(())
+    };
+    threads.for_each(tasks, || Ok(()), read).is_ok() && good.into_inner() && excess.into_inner() == 0
+}
+
+/// The largest of some columns, and how many are not larger than the one before.
+fn columns<I: Index>(cols: &[I]) -> (I, usize) {
+    let mut largest = cols.first().copied().unwrap_or_default();
+    // A counter of 32 bits is as wide as columns, so that both are in one vector.
+    let mut descents = 0u32;
+    for (&before, &j) in cols.iter().zip(cols.get(1..).unwrap_or_default()) {
+        largest = largest.max(j);
+        descents += u32::from(before >= j);
+    }
+    (largest, descents as usize)
+}
+
+/// Whether the pointers of some rows do not decrease, and how many of these rows begin with a column that is not larger
+/// than the one before it.
+fn rows<I: Index>(row_ptr: &[usize], col_idx: &[I]) -> (bool, usize) {
+    let Some(last) = col_idx.len().checked_sub(1) else { return (row_ptr.windows(2).all(|w| w[0] <= w[1]), 0) };
+    let (mut increasing, mut begins) = (true, 0);
+    for w in row_ptr.windows(2) {
+        increasing &= w[0] <= w[1];
+        // Without branches: of a row without entries, some columns that do not count.
+        let at = w[0].min(last);
+        let falls = col_idx[at.saturating_sub(1)] >= col_idx[at];
+        begins += usize::from((w[0] < w[1]) & (w[0] > 0) & falls);
+    }
+    (increasing, begins)
+}
+
+/// Refuses a column that stands twice in a row, whose columns are in any order.
+/// # Errors
+/// [`Error::Duplicate`], the first one; [`Error::OutOfMemory`].
+pub(super) fn check_distinct<I: Index>(row_ptr: &[usize], col_idx: &[I], ncols: usize) -> Result<()> {
+    let nrows = row_ptr.len() - 1;
+    let tasks = try_split(nrows, col_idx.len().div_ceil(ALONE).max(1), |row| row_ptr[row] as u64)?;
+    let threads = if tasks.len() > 1 { Threads::current() } else { Threads::caller() };
+    // A stamp for each column costs less than sorting, unless there are more columns than entries.
+    let stamped = ncols <= col_idx.len();
+    let state = || Ok((filled(if stamped { ncols } else { 0 }, 0u32, "the check of rows")?, 0u32, Vec::<I>::new()));
+    // Rows of the tasks before a duplicate may have another: the first is looked for again.
+    let seen = AtomicBool::new(false);
+    threads.for_each(tasks.len(), state, |(stamps, stamp, sorted), task| {
+        for row in tasks[task].clone() {
+            let cols = &col_idx[row_ptr[row]..row_ptr[row + 1]];
+            if cols.windows(2).all(|w| w[0] < w[1]) {
+                continue;
+            }
+            let twice = if stamped {
+                if *stamp == u32::MAX {
+                    (*stamp, ()) = (0, stamps.fill(0));
+                }
+                *stamp += 1;
+                cols.iter().any(|j| std::mem::replace(&mut stamps[j.get()], *stamp) == *stamp)
+            } else {
+                sort_aside(cols, sorted)?;
+                sorted.windows(2).any(|w| w[0] == w[1])
+            };
+            if twice {
+                seen.store(true, Relaxed);
+            }
+        }
+        Ok(())
+    })?;
+    if !seen.into_inner() {
+        return Ok(());
+    }
+    let mut sorted = Vec::new();
+    for row in 0..nrows {
+        sort_aside(&col_idx[row_ptr[row]..row_ptr[row + 1]], &mut sorted)?;
+        if let Some(w) = sorted.windows(2).find(|w| w[0] == w[1]) {
+            return Err(Error::Duplicate { row, column: w[0].get() });
+        }
+    }
+    Ok(())
+}
+
+fn sort_aside<I: Index>(cols: &[I], sorted: &mut Vec<I>) -> Result<()> {
+    sorted.clear();
+    if sorted.capacity() < cols.len() {
+        *sorted = reserved(cols.len(), "the check of a row")?;
+    }
+    sorted.extend_from_slice(cols);
+    sorted.sort_unstable();
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The definition, row by row.
+    fn plain(row_ptr: &[usize], col_idx: &[u32], ncols: usize) -> bool {
+        let fits =
+            row_ptr.windows(2).all(|w| w[0] <= w[1]) && row_ptr.last() == Some(&col_idx.len()) && row_ptr[0] == 0;
+        let row = |w: &[usize]| col_idx[w[0]..w[1]].windows(2).all(|w| w[0] < w[1]);
+        fits && col_idx.iter().all(|&j| (j as usize) < ncols) && row_ptr.windows(2).all(row)
+    }
+
+    #[test]
+    fn scans_are_the_definition() {
+        // Several blocks, rows across their borders, empty rows at both ends.
+        let (nrows, ncols) = (9000usize, 1000usize);
+        let lengths: Vec<usize> =
+            (0..nrows).map(|i| if (2..nrows - 2).contains(&i) { i * 7 % 53 } else { 0 }).collect();
+        let row_ptr: Vec<usize> = std::iter::once(0)
+            .chain(lengths.iter().scan(0, |sum, n| {
+                *sum += n;
+                Some(*sum)
+            }))
+            .collect();
+        let cols: Vec<u32> =
+            lengths.iter().enumerate().flat_map(|(i, &n)| (0..n).map(move |k| (i % 7 + k * 18) as u32)).collect();
+        assert!(cols.len() > 3 * ALONE && plain(&row_ptr, &cols, ncols) && is_sorted(&row_ptr, &cols, ncols));
+        for at in [0, 1, 5, BLOCK - 1, BLOCK, BLOCK + 1, 2 * BLOCK, cols.len() - 1] {
+            for j in [0, 1, 500, 999, 1000, u32::MAX] {
+                let mut changed = cols.clone();
+                changed[at] = j;
+                assert_eq!(is_sorted(&row_ptr, &changed, ncols), plain(&row_ptr, &changed, ncols), "{at}: {j}");
+            }
+        }
+        for at in [0, 1, 7, 4000, nrows - 1, nrows] {
+            for by in [1, 30_000, usize::MAX / 2] {
+                let mut changed = row_ptr.clone();
+                changed[at] += by;
+                let found = is_sorted(&changed, &cols, ncols);
+                assert_eq!(found, by == 1 && plain(&changed, &cols, ncols), "{at}: {by}");
+            }
+        }
+        assert!(is_sorted::<u32>(&[0], &[], 0) && is_sorted::<u32>(&[0, 0], &[], 3) && !is_sorted(&[0, 1], &[0u32], 0));
+    }
+
+    #[test]
+    fn the_first_duplicate_is_told() {
+        for ncols in [100, 1 << 30] {
+            let row_ptr: Vec<usize> = (0..=4000).map(|i| i * 50).collect();
+            // Rows in falling order.
+            let mut cols: Vec<u32> = (0..4000 * 50).map(|k| 99 - k % 50).collect();
+            assert_eq!(check_distinct(&row_ptr, &cols, ncols).ok(), Some(()));
+            for row in [3999, 3000, 17] {
+                cols[row * 50 + 49] = cols[row * 50];
+                let Err(Error::Duplicate { row: found, column }) = check_distinct(&row_ptr, &cols, ncols) else {
+                    panic!("row {row} passed")
+                };
+                assert_eq!((found, column), (row, 99));
+            }
+        }
+    }
+}
