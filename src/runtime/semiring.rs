@@ -58,8 +58,22 @@ impl Semiring {
     pub fn formula(&self) -> &RingFormula {
         self.0.formula()
     }
-    /// The semiring of the transposed product.
-    pub(super) fn transposed(&self) -> Self {
+    /// The semiring of the transposed product: C = A ⊕.⊗ B is Cᵀ = Bᵀ ⊕.⊗′ Aᵀ with b ⊗′ a = a ⊗ b.
+    ///
+    /// ```
+    /// use sparring::algebra::Type;
+    /// use sparring::runtime::{Machine, Matrix, Scalar, Semiring};
+    /// use sparring::{Cpu, Csr};
+    /// let (cpu, first) = (Machine::from(Cpu::new()), Semiring::new("plus_first", Type::I32)?);
+    /// let a = Matrix::from(Csr::<i32>::new(1, 2, vec![0, 2], vec![0, 1], vec![3, 4])?);
+    /// let b = Matrix::from(Csr::<i32>::new(2, 1, vec![0, 1, 2], vec![0, 0], vec![5, 6])?);
+    /// let c = cpu.mxm(&first, &a, &b)?;
+    /// let of_transposes = cpu.mxm(&first.transposed(), &cpu.transpose(&b)?, &cpu.transpose(&a)?)?;
+    /// assert_eq!((c.get(0, 0)?, of_transposes.get(0, 0)?), (Some(Scalar::from(7)), Some(Scalar::from(7))));
+    /// # Ok::<(), sparring::Error>(())
+    /// ```
+    #[must_use]
+    pub fn transposed(&self) -> Self {
         Self(self.0.transposed())
     }
     /// The name of a function that runs on the processor alone, if ⊕ or ⊗ is one.

@@ -4,7 +4,7 @@ use super::engine::{Call, Engine, Op};
 use super::operator::check;
 use super::{BinaryOp, Machine, Matrix, Semiring};
 use crate::algebra::{Array, Slice, SliceMut};
-use crate::ops::by_formula::join_dense;
+use crate::ops::by_formula::{join_dense, mxv_dense};
 use crate::par::{Threads, explained, note};
 use crate::{Error, Result};
 
@@ -44,6 +44,32 @@ impl Machine {
     /// ```
     pub fn spmm<'m>(&'m self, ring: &'m Semiring, a: &Matrix, x: Slice<'m>, columns: usize) -> Spmm<'m> {
         Spmm { machine: self, ring, a: a.clone(), x, columns, flip: false, accum: None }
+    }
+    /// `y(i) = e ⊕ A(i, k) ⊗ x(k) ⊕ …` over the entries of row i, e the identity of ⊕: [`mxv`](Self::mxv) with its bits,
+    /// of dense arrays that are read and made in place. A row without entries gives e.
+    ///
+    /// Shapes: `a` m×k, `x` of k values, result of m. Cost: O(m + nnz). On the processor.
+    /// ```
+    /// use sparring::algebra::{Slice, Type};
+    /// use sparring::runtime::{Machine, Matrix, Semiring};
+    /// use sparring::{Cpu, Csr};
+    /// let a = Matrix::from(Csr::<i32>::new(2, 3, vec![0, 2, 2], vec![0, 2], vec![1, 2])?);
+    /// let (cpu, ring) = (Machine::from(Cpu::new()), Semiring::new("plus_times", Type::I32)?);
+    /// let y = cpu.mxv_dense(&ring, &a, Slice::of(&[1i32, 2, 3]))?;
+    /// assert_eq!(y.slice().get::<i32>(), Some(&[7, 0][..]));
+    /// # Ok::<(), sparring::Error>(())
+    /// ```
+    /// # Errors
+    /// [`Error::Length`] if `x` has not as many values as A has columns; [`Error::Argument`] if ⊗ takes other types;
+    /// [`Error::Unsupported`] on a GPU; [`Error::OutOfMemory`], [`Error::Cancelled`].
+    pub fn mxv_dense(&self, ring: &Semiring, a: &Matrix, x: Slice<'_>) -> Result<Array> {
+        let cpu = self.processor("mxv of dense arrays", ring)?;
+        let (found, expected) = (x.len(), a.shape().1);
+        if found != expected {
+            return Err(Error::Length { what: "values of x", found, expected });
+        }
+        note(|| format!("mxv: {}; {expected} dense", a.described()));
+        mxv_dense(cpu.threads(), ring.compiled(), a.operand()?, x)
     }
 }
 

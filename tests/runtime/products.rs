@@ -283,3 +283,37 @@ fn a_product_for_one_use_is_the_one_by_types() {
         assert_eq!(found.csr::<f64>().unwrap(), &want, "complement: {complement}");
     }
 }
+
+#[test]
+fn dense_arrays_are_multiplied_as_full_vectors() {
+    // Short rows, long ones, and rows without entries; enough for several threads.
+    let (m, n) = (3000usize, 500usize);
+    let (mut ptr, mut cols) = (vec![0], Vec::new());
+    for i in 0..m {
+        let step = if i % 100 == 7 { 2 } else { 90 + i % 50 };
+        cols.extend((0..n as u32).filter(|&j| i % 5 != 0 && (j as usize + i) % step == 0));
+        ptr.push(cols.len());
+    }
+    let values: Vec<f64> = (0..cols.len()).map(|k| (k * 37 % 1000) as f64 / 7.0 - 50.0).collect();
+    let x: Vec<f64> = (0..n).map(|k| (k * 61 % 997) as f64 / 3.0 - 100.0).collect();
+    let a = Matrix::from(Csr::<f64>::new(m, n, ptr, cols, values).unwrap());
+    let full = runtime::Vector::from(sparring::Vector::<f64>::full(x.clone()).unwrap());
+    for threads in [1, 3] {
+        let cpu = Machine::from(Cpu::with_threads(threads).unwrap());
+        for name in ["plus_times", "plus_first", "min_plus", "max_second", "min, a + 2*b"] {
+            let ring = runtime::Semiring::new(name, Type::F64).unwrap();
+            let found = cpu.mxv_dense(&ring, &a, Slice::of(&x)).unwrap();
+            let found = found.slice().get::<f64>().unwrap().to_vec();
+            let (places, values) = cpu.mxv(&ring, &a, &full).unwrap().entries().unwrap();
+            let identity = ring.formula().add().identity().slice().get::<f64>().unwrap()[0];
+            let mut wanted = vec![identity; m];
+            for (&i, &y) in places.iter().zip(values.slice().get::<f64>().unwrap()) {
+                wanted[i as usize] = y;
+            }
+            let bits = |y: &[f64]| y.iter().map(|y| y.to_bits()).collect::<Vec<_>>();
+            assert_eq!(bits(&found), bits(&wanted), "{name}, {threads} threads");
+        }
+        let short = cpu.mxv_dense(&runtime::Semiring::new("plus_times", Type::F64).unwrap(), &a, Slice::of(&x[1..]));
+        assert!(short.unwrap_err().to_string().contains("499"));
+    }
+}

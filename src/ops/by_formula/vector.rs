@@ -356,6 +356,15 @@ pub(crate) fn mxv(
     })
 }
 
+/// y = A ⊕.⊗ x of dense arrays: [`mxv`] of a vector that is full, e where a row has no entry. `x` has a value for each
+/// column.
+/// # Errors
+/// Those of [`mxv`].
+pub(crate) fn mxv_dense(threads: &Threads, ring: &CompiledRing, a: Operand<'_>, x: Slice<'_>) -> Result<Array> {
+    let entries = (&**a.pattern, a.values);
+    mxv_by_formula(threads, &light_row_blocks(a.pattern)?, ring, entries, (x, Indices::All), Rows::All)
+}
+
 /// The share of places, one in so many, from which on results are computed for a list of them.
 const SPARSE: usize = Vector::<f64>::SPARSE;
 
