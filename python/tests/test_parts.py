@@ -4,6 +4,7 @@ import pickle
 
 import numpy as np
 import pytest
+import scipy.io
 import scipy.sparse
 import sparring as sp
 
@@ -244,8 +245,6 @@ def test_files(tmp_path):
     index.save(tmp_path / "index")
     loaded = sp.neighbors.Index.load(tmp_path / "index")
     np.testing.assert_array_equal(loaded.kneighbors(a, 2)[1], index.kneighbors(a, 2)[1])
-    import scipy.io
-
     scipy.io.savemat(tmp_path / "a.mat", {"A": scipy.sparse.csc_matrix(a)})
     np.testing.assert_array_equal(sp.io.read_mat(tmp_path / "a.mat").toarray(), a.toarray())
     for wrong, error in [
