@@ -99,8 +99,8 @@ pub(crate) fn matrix(a: &Bound<'_, PyAny>) -> PyResult<(Matrix, Kind)> {
     Ok((of_arrays(&compressed, shape(&compressed)?)?, kind))
 }
 
-/// The transpose of a matrix that SciPy has in compressed columns, as its compressed rows: nothing is converted. None for
-/// every other object.
+/// The transpose of a matrix that SciPy has in compressed columns, as its compressed rows: nothing is converted. None
+/// for every other object.
 /// # Errors
 /// Those of its arrays.
 pub(crate) fn columns(a: &Bound<'_, PyAny>) -> PyResult<Option<(Matrix, Kind)>> {
