@@ -5,7 +5,7 @@
 use numpy::{
     Element, PyArray1, PyArrayDescr, PyArrayDescrMethods, PyArrayMethods, PyUntypedArray, PyUntypedArrayMethods,
 };
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::exceptions::{PyIndexError, PyMemoryError, PyTypeError, PyValueError};
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -18,6 +18,7 @@ use sparring::{Csr, Pattern};
 use std::sync::Arc;
 
 use crate::errors::Raise;
+use crate::machines::machine;
 
 /// Calls `$then!` with each type of values and its name in NumPy.
 macro_rules! numbers {
@@ -151,17 +152,18 @@ fn row_pointers(array: &Bound<'_, PyAny>) -> PyResult<Storage<usize>> {
         Type::I32 => {
             // SAFETY: the dtype says so; every bit pattern is an integer.
             let narrow = unsafe { lent::<i32>(&line) };
-            Storage::widened(&narrow).raise()
+            by_all(array.py(), narrow.len(), || Storage::widened(&narrow))
         }
         ty => Err(PyTypeError::new_err(format!("indptr: {}, not int32 or int64", name_of(ty)))),
     }
 }
 
-/// Columns.
+/// Columns. Negative ones are large here, so that the check of the pattern refuses them.
 fn columns(array: &Bound<'_, PyAny>) -> PyResult<Storage<u32>> {
     let line = line(array, "indices")?;
     match type_of(&line.dtype(), "indices")? {
-        Type::I32 => signed::<i32>(&line),
+        // SAFETY: the dtype says that the numbers have 32 bits; every bit pattern is an integer.
+        Type::I32 => Ok(unsafe { lent::<u32>(&line) }),
         Type::I64 => {
             // SAFETY: the dtype says so; every bit pattern is an integer.
             let wide = unsafe { lent::<i64>(&line) };
@@ -169,6 +171,21 @@ fn columns(array: &Bound<'_, PyAny>) -> PyResult<Storage<u32>> {
         }
         ty => Err(PyTypeError::new_err(format!("indices: {}, not int32 or int64", name_of(ty)))),
     }
+}
+
+/// Does what reads so many numbers: of long arrays by all threads, without the interpreter.
+fn by_all<T: Send>(py: Python<'_>, numbers: usize, work: impl FnOnce() -> sparring::Result<T> + Send) -> PyResult<T> {
+    /// Shorter arrays take less time than another thread needs to begin.
+    const LONG: usize = 1 << 16;
+    if numbers < LONG {
+        return work().raise();
+    }
+    let on = machine(None)?;
+    py.detach(|| match on.threads() {
+        Some(threads) => threads.install(work),
+        None => work(),
+    })
+    .raise()
 }
 
 /// The matrix of arrays as SciPy has them: shared where their types are those of the library.
@@ -188,9 +205,24 @@ pub(crate) fn matrix(
     let entries = PySlice::new(py, 0, isize::try_from(nnz)?, 1);
     let col_idx = if col_idx.len() > nnz { columns(&indices.get_item(&entries)?)? } else { col_idx };
     let values = if values.len() > nnz { line(&data.get_item(&entries)?, "data")? } else { values };
-    py.detach(|| Pattern::from_storage(nrows, ncols, row_ptr, col_idx))
-        .raise()
-        .and_then(|pattern| with_values(Arc::new(pattern), &values, ty))
+    // Of so many columns a negative one would be a column.
+    if i32::try_from(ncols).is_err() && col_idx.iter().max().is_some_and(|&j| i32::try_from(j).is_err()) {
+        negative(indices)?;
+    }
+    let made = by_all(py, nnz.max(nrows), || Pattern::from_storage(nrows, ncols, row_ptr, col_idx));
+    if made.as_ref().is_err_and(|e| e.is_instance_of::<PyIndexError>(py)) {
+        negative(indices)?;
+    }
+    with_values(Arc::new(made?), &values, ty)
+}
+
+/// Refuses columns of 32 bits of which one is negative.
+fn negative(indices: &Bound<'_, PyAny>) -> PyResult<()> {
+    let line = line(indices, "indices")?;
+    match type_of(&line.dtype(), "indices")? {
+        Type::I32 => signed::<i32>(&line).map(drop),
+        _ => Ok(()),
+    }
 }
 
 /// The matrix of a pattern and of values of NumPy's.
@@ -336,13 +368,13 @@ pub(crate) fn indices_of<'py>(py: Python<'py>, pattern: &Arc<Pattern>) -> PyResu
 }
 
 /// Arrays of a matrix as SciPy takes them, data, indices and indptr: to be written where nobody else holds them, else
-/// shared and read-only.
-pub(crate) fn parts_of(py: Python<'_>, a: Matrix) -> PyResult<[Bound<'_, PyAny>; 3]> {
-    let a = a.download().raise()?;
+/// shared and read-only. Row pointers are int32, as columns are, where all fit. And whether rows are sorted.
+pub(crate) fn parts_of(py: Python<'_>, a: Matrix) -> PyResult<([Bound<'_, PyAny>; 3], bool)> {
+    let here = if a.is_on_host() { a } else { py.detach(|| a.download()).raise()? };
     macro_rules! parts {
         ($($variant:ident $t:ty, $name:literal;)*) => {
-            match a.ty() {
-                $(Type::$variant => parts_of_type::<$t>(py, a),)*
+            match here.ty() {
+                $(Type::$variant => parts_of_type::<$t>(py, here),)*
                 Type::Struct(of) => Err(PyTypeError::new_err(format!("no arrays of {}", of.name))),
             }
         };
@@ -350,27 +382,50 @@ pub(crate) fn parts_of(py: Python<'_>, a: Matrix) -> PyResult<[Bound<'_, PyAny>;
     numbers!(parts)
 }
 
-fn parts_of_type<T: Value + Element>(py: Python<'_>, a: Matrix) -> PyResult<[Bound<'_, PyAny>; 3]> {
+fn parts_of_type<T: Value + Element>(py: Python<'_>, a: Matrix) -> PyResult<([Bound<'_, PyAny>; 3], bool)> {
     // Compressed rows of any form that it has.
     let _ = a.pattern();
     let Some(typed) = a.csr::<T>().cloned() else {
         return Err(PyTypeError::new_err(format!("values of {}", a.ty())));
     };
+    // Another owner would make a copy of what follows.
     drop(a);
     let (pattern, values) = typed.into_parts();
-    let [indptr, indices] = match Arc::try_unwrap(pattern) {
-        Ok(pattern) if i32::try_from(pattern.ncols()).is_ok() => {
-            let (row_ptr, col_idx) = pattern.into_parts();
-            let view = intern!(py, "view");
-            [
-                PyArray1::from_vec(py, row_ptr).call_method1(view, (intern!(py, "int64"),))?,
-                PyArray1::from_vec(py, col_idx).call_method1(view, (intern!(py, "int32"),))?,
-            ]
-        }
-        Ok(pattern) => indices_of(py, &Arc::new(pattern))?,
-        Err(pattern) => indices_of(py, &pattern)?,
+    let is_sorted = pattern.is_sorted();
+    let indptr = match narrow(&pattern)? {
+        Some(narrow) => PyArray1::from_vec(py, narrow).into_any(),
+        None => indices_of(py, &pattern)?[0].clone(),
     };
-    Ok([PyArray1::from_vec(py, values).into_any(), indices, indptr])
+    let indices = match Arc::try_unwrap(pattern) {
+        Ok(pattern) if i32::try_from(pattern.ncols()).is_ok() => {
+            PyArray1::from_vec(py, signed_columns(pattern)).into_any()
+        }
+        Ok(pattern) => indices_of(py, &Arc::new(pattern))?[1].clone(),
+        Err(pattern) => indices_of(py, &pattern)?[1].clone(),
+    };
+    Ok(([PyArray1::from_vec(py, values).into_any(), indices, indptr], is_sorted))
+}
+
+/// Row pointers as int32, where all fit: none is larger than the last.
+pub(crate) fn narrow(pattern: &Pattern) -> PyResult<Option<Vec<i32>>> {
+    if i32::try_from(pattern.nnz()).is_err() || i32::try_from(pattern.nrows().max(pattern.ncols())).is_err() {
+        return Ok(None);
+    }
+    let mut narrow = Vec::new();
+    let fits = narrow.try_reserve_exact(pattern.row_ptr().len());
+    fits.map_err(|e| PyMemoryError::new_err(format!("row pointers: {e}")))?;
+    narrow.extend(pattern.row_ptr().iter().map(|&p| p as i32));
+    Ok(Some(narrow))
+}
+
+/// Columns of a pattern of less than 2³¹ of them, as numbers with signs.
+fn signed_columns(pattern: Pattern) -> Vec<i32> {
+    let (_, columns) = pattern.into_parts();
+    let mut columns = std::mem::ManuallyDrop::new(columns);
+    let (at, len, capacity) = (columns.as_mut_ptr().cast::<i32>(), columns.len(), columns.capacity());
+    // SAFETY: the memory of a vector that is not dropped here; i32 has the size and the alignment of u32, and every bit
+    // pattern of it is a number.
+    unsafe { Vec::from_raw_parts(at, len, capacity) }
 }
 
 /// A vector of numbers as an array of NumPy's, which takes it over.

@@ -14,16 +14,20 @@ use crate::errors::Raise;
 struct Settings {
     threads: usize,
     memory_budget: Option<u64>,
-    machines: Option<HashMap<String, Machine>>,
+    /// The processor, which most calls want.
+    cpu: Option<Machine>,
+    others: Option<HashMap<String, Machine>>,
 }
 
-static SETTINGS: Mutex<Settings> = Mutex::new(Settings { threads: 0, memory_budget: None, machines: None });
+static SETTINGS: Mutex<Settings> = Mutex::new(Settings { threads: 0, memory_budget: None, cpu: None, others: None });
 
 /// The machine of that name, the processor without one.
 pub(crate) fn machine(device: Option<&str>) -> PyResult<Machine> {
     let name = device.unwrap_or("cpu");
     let mut settings = SETTINGS.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some(known) = settings.machines.as_ref().and_then(|all| all.get(name)) {
+    let known =
+        if name == "cpu" { settings.cpu.as_ref() } else { settings.others.as_ref().and_then(|all| all.get(name)) };
+    if let Some(known) = known {
         return Ok(known.clone());
     }
     let budget = settings.memory_budget;
@@ -37,7 +41,11 @@ pub(crate) fn machine(device: Option<&str>) -> PyResult<Machine> {
         _ => return Err(unknown(name)),
     };
     let made = made.raise()?;
-    settings.machines.get_or_insert_default().insert(name.into(), made.clone());
+    if name == "cpu" {
+        settings.cpu = Some(made.clone());
+    } else {
+        settings.others.get_or_insert_default().insert(name.into(), made.clone());
+    }
     Ok(made)
 }
 
@@ -51,7 +59,7 @@ pub(crate) fn set_threads(threads: usize) -> PyResult<()> {
     let mut settings = SETTINGS.lock().unwrap_or_else(PoisonError::into_inner);
     let made = Machine::cpu(threads, settings.memory_budget).raise()?;
     settings.threads = threads;
-    settings.machines.get_or_insert_default().insert("cpu".into(), made);
+    settings.cpu = Some(made);
     Ok(())
 }
 
@@ -67,7 +75,7 @@ pub(crate) fn get_threads() -> PyResult<usize> {
 pub(crate) fn set_memory_budget(bytes: Option<u64>) {
     let mut settings = SETTINGS.lock().unwrap_or_else(PoisonError::into_inner);
     settings.memory_budget = bytes;
-    settings.machines = None;
+    (settings.cpu, settings.others) = (None, None);
 }
 
 /// Names of the devices: 'cpu', and 'cuda:0' and so on for each GPU that the driver has.

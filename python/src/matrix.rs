@@ -2,12 +2,13 @@
 
 use pyo3::exceptions::{PyIndexError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBytes, PySlice, PyTuple};
 use sparring::algebra::Type;
 use sparring::runtime::{Matrix, Op};
 use sparring::sparse::IndexList;
 
-use crate::arrays::{self, array, asked_type, indices_of, name_of, values_of};
+use crate::arrays::{self, array, asked_type, indices_of, name_of, narrow, values_of};
 use crate::errors::Raise;
 use crate::held::Held;
 use crate::machines::machine;
@@ -231,11 +232,14 @@ impl PyMatrix {
     fn to_scipy<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         let py = slf.py();
         let a = slf.get().held.get(py);
-        let csr = py.import("sparring._foreign")?.getattr("csr_array")?;
-        let a = py.detach(|| a.download()).raise()?;
-        let [indptr, indices] = indices_of(py, on_host(&a)?)?;
+        static CSR: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+        let csr = CSR.import(py, "sparring._foreign", "csr_array")?;
+        let a = if a.is_on_host() { a } else { py.detach(|| a.download()).raise()? };
+        let pattern = on_host(&a)?;
+        let ([indptr, indices], narrow) = (indices_of(py, pattern)?, narrow(pattern)?);
+        let indptr = narrow.map_or(indptr, |narrow| numpy::PyArray1::from_vec(py, narrow).into_any());
         let Some(values) = a.values() else { return Err(elsewhere(&a)) };
-        csr.call1((a.shape(), values_of(py, &a, values)?, indices, indptr))
+        csr.call1((a.shape(), values_of(py, &a, values)?, indices, indptr, pattern.is_sorted()))
     }
     /// Rows, columns and values of the entries, as arrays.
     fn to_coo<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyAny>, Bound<'py, PyAny>)> {

@@ -5,11 +5,16 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
+use pyo3::types::PyString;
+use sparring::algebra::{Array, Type};
+use sparring::num_complex::Complex;
 use sparring::runtime::{Matrix, Vector};
 
 use crate::arrays;
 use crate::errors::Raise;
+use crate::machines::machine;
 use crate::matrix::PyMatrix;
+use crate::scalars::scalar;
 use crate::vector::PyVector;
 
 /// How a result is handed out.
@@ -18,6 +23,8 @@ pub(crate) enum Kind {
     Own,
     /// As SciPy or PyData have it, or NumPy: like this object.
     Like(Py<PyAny>),
+    /// The transpose, in compressed columns of SciPy's like this object.
+    Columns(Py<PyAny>),
 }
 
 /// An operand.
@@ -27,7 +34,7 @@ pub(crate) enum Operand {
 }
 
 impl Operand {
-    pub(crate) fn ty(&self) -> sparring::algebra::Type {
+    pub(crate) fn ty(&self) -> Type {
         match self {
             Self::Matrix(a) => a.ty(),
             Self::Vector(x) => x.ty(),
@@ -44,16 +51,11 @@ pub(crate) fn matrix(a: &Bound<'_, PyAny>) -> PyResult<(Matrix, Kind)> {
         return Ok((own.get().held.get(py), Kind::Own));
     }
     let kind = Kind::Like(a.clone().unbind());
-    let format = a.getattr_opt(intern!(py, "format"))?;
-    let format = format.as_ref().and_then(|f| f.extract::<&str>().ok());
-    let compressed = match format {
-        Some("csr") => a.clone(),
-        Some("csc") => {
-            // Compressed columns are the compressed rows of the transpose.
-            let (ncols, nrows) = shape(a)?;
-            let t = of_arrays(a, (nrows, ncols))?;
-            let machine = crate::machines::machine(None)?;
-            return Ok((py.detach(|| machine.transpose(&t)).raise()?, kind));
+    let compressed = match &format(a)? {
+        Some(format) if is(format, "csr") => a.clone(),
+        Some(format) if is(format, "csc") => {
+            let (t, on) = (transposed(a)?, machine(None)?);
+            return Ok((py.detach(|| on.transpose(&t)).raise()?, kind));
         }
         _ if a.hasattr(intern!(py, "tocsr"))? => a.call_method0(intern!(py, "tocsr"))?,
         _ => {
@@ -62,6 +64,31 @@ pub(crate) fn matrix(a: &Bound<'_, PyAny>) -> PyResult<(Matrix, Kind)> {
         }
     };
     Ok((of_arrays(&compressed, shape(&compressed)?)?, kind))
+}
+
+/// The transpose of a matrix that SciPy has in compressed columns, as its compressed rows: nothing is converted. None
+/// for every other object.
+/// # Errors
+/// Those of its arrays.
+pub(crate) fn columns(a: &Bound<'_, PyAny>) -> PyResult<Option<(Matrix, Kind)>> {
+    match &format(a)? {
+        Some(format) if is(format, "csc") => Ok(Some((transposed(a)?, Kind::Columns(a.clone().unbind())))),
+        _ => Ok(None),
+    }
+}
+
+/// The name of a sparse matrix's format, where there is one.
+fn format<'py>(a: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
+    if a.is_instance_of::<PyMatrix>() { Ok(None) } else { a.getattr_opt(intern!(a.py(), "format")) }
+}
+
+fn is(format: &Bound<'_, PyAny>, name: &str) -> bool {
+    format.cast::<PyString>().is_ok_and(|text| text.to_str().is_ok_and(|text| text == name))
+}
+
+fn transposed(a: &Bound<'_, PyAny>) -> PyResult<Matrix> {
+    let (nrows, ncols) = shape(a)?;
+    of_arrays(a, (ncols, nrows))
 }
 
 fn shape(a: &Bound<'_, PyAny>) -> PyResult<(usize, usize)> {
@@ -105,11 +132,13 @@ pub(crate) fn either(x: &Bound<'_, PyAny>) -> PyResult<(Operand, Kind)> {
 pub(crate) fn give<'py>(py: Python<'py>, a: Matrix, kind: &Kind) -> PyResult<Bound<'py, PyAny>> {
     match kind {
         Kind::Own => Ok(Bound::new(py, PyMatrix::new(a))?.into_any()),
-        Kind::Like(of) => {
+        Kind::Like(of) | Kind::Columns(of) => {
             static LIKE: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
-            let shape = a.shape();
-            let [data, indices, indptr] = arrays::parts_of(py, a)?;
-            LIKE.import(py, "sparring._foreign", "like")?.call1((of.bind(py), shape, data, indices, indptr))
+            let (by_columns, (m, n)) = (matches!(kind, Kind::Columns(_)), a.shape());
+            let shape = if by_columns { (n, m) } else { (m, n) };
+            let ([data, indices, indptr], is_sorted) = arrays::parts_of(py, a)?;
+            let like = LIKE.import(py, "sparring._foreign", "like")?;
+            like.call1((of, shape, data, indices, indptr, is_sorted, by_columns))
         }
     }
 }
@@ -118,17 +147,25 @@ pub(crate) fn give<'py>(py: Python<'py>, a: Matrix, kind: &Kind) -> PyResult<Bou
 pub(crate) fn give_vector<'py>(py: Python<'py>, x: Vector, kind: &Kind) -> PyResult<Bound<'py, PyAny>> {
     match kind {
         Kind::Own => Ok(Bound::new(py, PyVector::new(x))?.into_any()),
-        Kind::Like(_) => dense(py, &x, None),
+        Kind::Like(_) | Kind::Columns(_) => dense(py, &x, None),
     }
 }
 
 /// The vector as an array of NumPy's, 0 or `fill` where it has no entry.
 pub(crate) fn dense<'py>(py: Python<'py>, x: &Vector, fill: Option<&Bound<'py, PyAny>>) -> PyResult<Bound<'py, PyAny>> {
-    static DENSE: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
-    let (len, (places, values)) = (x.len(), py.detach(|| x.entries()).raise()?);
-    if places.len() == len {
-        return arrays::array(py, values);
+    let x = if x.is_on_host() { x.clone() } else { py.detach(|| x.download()).raise()? };
+    let zero = 0i32.into_pyobject(py)?;
+    let absent = scalar(fill.unwrap_or(zero.as_any()), x.ty())?;
+    macro_rules! filled {
+        ($($variant:ident $t:ty, $name:literal;)*) => {
+            match x.ty() {
+                $(Type::$variant => match (x.typed::<$t>(), absent.get::<$t>()) {
+                    (Some(typed), Some(absent)) => Array::of(py.detach(|| typed.to_dense(absent)).raise()?),
+                    _ => return Err(PyTypeError::new_err(format!("values of {}", x.ty()))),
+                },)*
+                Type::Struct(of) => return Err(PyTypeError::new_err(format!("no arrays of {}", of.name))),
+            }
+        };
     }
-    let places = arrays::array(py, sparring::algebra::Array::of(places))?;
-    DENSE.import(py, "sparring._foreign", "dense")?.call1((len, places, arrays::array(py, values)?, fill))
+    arrays::array(py, arrays::numbers!(filled))
 }

@@ -8,7 +8,7 @@ use sparring::runtime::{
 };
 use sparring::spgemm::Options;
 
-use crate::arrays::promoted;
+use crate::arrays::{Values, array, promoted};
 use crate::errors::Raise;
 use crate::machines::machine;
 use crate::matrix::PyMatrix;
@@ -69,6 +69,14 @@ impl<'py> Written<'py> {
     /// Nothing but the result.
     fn plain() -> Self {
         Self::new((None, false, None, false, None, None, [false; 2]))
+    }
+    /// Whether the result is handed out as it is, from operands as they are.
+    fn is_plain(&self) -> bool {
+        self.mask.is_none()
+            && !self.complement
+            && self.accum.is_none()
+            && self.out.is_none()
+            && self.transpose == [false; 2]
     }
     /// The machine that was asked for, else that of the first operand which is not in the processor's memory.
     fn machine(&self, operands: &[&Operand]) -> PyResult<Machine> {
@@ -176,6 +184,34 @@ impl<'py> Target<'py> {
     }
 }
 
+/// An operand, a matrix of compressed columns as the transpose of what it has in compressed rows.
+fn oriented(a: &Bound<'_, PyAny>, flip: &mut bool) -> PyResult<(Operand, Kind)> {
+    let found = if is_vector(a) { None } else { operands::columns(a)? };
+    match found {
+        Some((t, kind)) => {
+            *flip = !*flip;
+            Ok((Operand::Matrix(t), kind))
+        }
+        None => either(a),
+    }
+}
+
+/// Two operands entry by entry: the transposes of both, as the result is, where both have compressed columns.
+fn both<'py>(
+    a: &Bound<'py, PyAny>,
+    b: &Bound<'py, PyAny>,
+    written: &Written<'py>,
+) -> PyResult<((Operand, Kind), (Operand, Kind))> {
+    if written.is_plain()
+        && let Some((left, kind)) = operands::columns(a)?
+        && let Some((right, of_b)) = operands::columns(b)?
+        && left.shape() == right.shape()
+    {
+        return Ok(((Operand::Matrix(left), kind), (Operand::Matrix(right), of_b)));
+    }
+    Ok((either(a)?, either(b)?))
+}
+
 /// Both operands with values of one type, to which NumPy would promote them.
 fn common(py: Python<'_>, a: Operand, b: Operand) -> PyResult<(Operand, Operand, Type)> {
     let ty = promoted(py, a.ty(), b.ty())?;
@@ -206,15 +242,81 @@ fn one(a: &Operand) -> Operands {
     }
 }
 
+/// A·B of compressed columns is (Bᵀ·Aᵀ)ᵀ: A is taken as it is, and so is B if it has compressed columns too.
+fn by_columns<'py>(
+    a: &Bound<'py, PyAny>,
+    b: &Bound<'py, PyAny>,
+    semiring: &str,
+    written: &Written<'py>,
+) -> PyResult<Option<Bound<'py, PyAny>>> {
+    let py = a.py();
+    if is_vector(a) || is_vector(b) {
+        return Ok(None);
+    }
+    let Some((left, kind)) = operands::columns(a)? else { return Ok(None) };
+    let right = match operands::columns(b)? {
+        Some((right, _)) => right,
+        None => {
+            let (b, on) = (operands::matrix(b)?.0, machine(None)?);
+            if !b.is_on_host() {
+                return Ok(None);
+            }
+            py.detach(|| on.transpose(&b)).raise()?
+        }
+    };
+    if right.shape().1 != left.shape().0 {
+        // The error tells the shapes as they were given.
+        return Ok(None);
+    }
+    let (left, right, ty) = common(py, Operand::Matrix(left), Operand::Matrix(right))?;
+    let (ring, options) = (Semiring::new(semiring, ty).raise()?.transposed(), Options::default());
+    let on = written.machine(&[&left, &right])?;
+    written.run(py, &on, Op::Mxm(&ring, &options), pair(&right, &left), &kind).map(Some)
+}
+
+/// A·x with an array of NumPy's over a semiring whose ⊕ is +, so that rows without entries are 0: neither x nor the
+/// result is copied.
+fn with_array<'py>(
+    a: &Bound<'py, PyAny>,
+    x: &Bound<'py, PyAny>,
+    semiring: &str,
+    written: &Written<'py>,
+) -> PyResult<Option<Bound<'py, PyAny>>> {
+    let py = a.py();
+    let adds = semiring.strip_prefix("plus").is_some_and(|rest| rest.starts_with(['_', ',']));
+    if !adds || is_vector(a) || !is_vector(x) || x.is_instance_of::<PyVector>() || operands::columns(a)?.is_some() {
+        return Ok(None);
+    }
+    let (a, _) = operands::matrix(a)?;
+    let (values, shape) = Values::of(x, "x")?;
+    let (ty, on) = (values.slice().ty(), written.machine(&[])?);
+    if ty != a.ty() || shape != [a.shape().1] || !a.is_on_host() || on.is_gpu() || ty == Type::Bool {
+        return Ok(None);
+    }
+    let ring = Semiring::new(semiring, ty).raise()?;
+    array(py, py.detach(|| on.mxv_dense(&ring, &a, values.slice())).raise()?).map(Some)
+}
+
 /// A product of two operands.
 fn product<'py>(
     a: &Bound<'py, PyAny>,
     b: &Bound<'py, PyAny>,
     semiring: &str,
-    written: &Written<'py>,
+    mut written: Written<'py>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let py = a.py();
-    let ((left, of_a), (right, of_b)) = (either(a)?, either(b)?);
+    if written.is_plain() {
+        if let Some(found) = by_columns(a, b, semiring, &written)? {
+            return Ok(found);
+        }
+        if let Some(found) = with_array(a, b, semiring, &written)? {
+            return Ok(found);
+        }
+    }
+    // The result with a vector is a vector, whichever way the matrix lies.
+    let [flip_a, flip_b] = &mut written.transpose;
+    let (left, of_a) = if is_vector(b) { oriented(a, flip_a)? } else { either(a)? };
+    let (right, of_b) = if is_vector(a) { oriented(b, flip_b)? } else { either(b)? };
     let (left, right, ty) = common(py, left, right)?;
     let ring = Semiring::new(semiring, ty).raise()?;
     let on = written.machine(&[&left, &right])?;
@@ -286,7 +388,7 @@ pub(crate) fn mxm<'py>(
         return Err(PyTypeError::new_err("mxm multiplies matrices: mxv and vxm take a vector"));
     }
     let written = Written::new((mask, complement, accum, replace, out, device, [transpose_a, transpose_b]));
-    product(a, b, semiring, &written)
+    product(a, b, semiring, written)
 }
 
 /// y = A ⊕.⊗ x, y⟨m⟩ ⊙= A ⊕.⊗ x: the product of a matrix and a vector over a semiring.
@@ -319,7 +421,7 @@ pub(crate) fn mxv<'py>(
         return Err(PyTypeError::new_err("mxv multiplies a matrix and a vector"));
     }
     let written = Written::new((mask, complement, accum, replace, out, device, [transpose_a, false]));
-    product(a, x, semiring, &written)
+    product(a, x, semiring, written)
 }
 
 /// yᵀ = xᵀ ⊕.⊗ A, yᵀ⟨m⟩ ⊙= xᵀ ⊕.⊗ A: the product of a vector and a matrix over a semiring.
@@ -345,7 +447,7 @@ pub(crate) fn vxm<'py>(
         return Err(PyTypeError::new_err("vxm multiplies a vector and a matrix"));
     }
     let written = Written::new((mask, complement, accum, replace, out, device, [false, transpose_a]));
-    product(x, a, semiring, &written)
+    product(x, a, semiring, written)
 }
 
 macro_rules! elementwise {
@@ -370,7 +472,7 @@ macro_rules! elementwise {
         ) -> PyResult<Bound<'py, PyAny>> {
             let written = Written::new((mask, complement, accum, replace, out, device, [transpose_a, transpose_b]));
             let py = a.py();
-            let ((left, kind), (right, _)) = (either(a)?, either(b)?);
+            let ((left, kind), (right, _)) = both(a, b, &written)?;
             let (left, right, ty) = common(py, left, right)?;
             let op = BinaryOp::new(op, ty).raise()?;
             let on = written.machine(&[&left, &right])?;
@@ -455,7 +557,8 @@ of_entries! {
 #[pyfunction]
 #[pyo3(signature = (a, monoid="plus", *, device=None))]
 pub(crate) fn reduce<'py>(a: &Bound<'py, PyAny>, monoid: &str, device: Option<String>) -> PyResult<Bound<'py, PyAny>> {
-    let (of, kind) = either(a)?;
+    // All entries are folded, whichever way they lie.
+    let (of, kind) = oriented(a, &mut false)?;
     let written = Written { device, ..Written::plain() };
     let (monoid, on) = (Monoid::new(monoid, of.ty()).raise()?, written.machine(&[&of])?);
     written.run(a.py(), &on, Op::Reduce(&monoid), one(&of), &kind)
@@ -479,8 +582,8 @@ pub(crate) fn reduce_rows<'py>(
     transpose_a: bool,
     device: Option<String>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let written = Written::new((mask, complement, accum, replace, out, device, [transpose_a, false]));
-    let (of, on) = matrix_of(a, &written)?;
+    let mut written = Written::new((mask, complement, accum, replace, out, device, [transpose_a, false]));
+    let (of, on) = matrix_of(a, &mut written)?;
     let monoid = Monoid::new(monoid, of.ty()).raise()?;
     written.run(a.py(), &on, Op::ReduceRows(&monoid), one(&of), &Kind::Own)
 }
@@ -504,8 +607,8 @@ pub(crate) fn aggregate<'py>(
         "argmax" => Aggregate::ArgMax,
         _ => return Err(PyValueError::new_err(format!("{what:?} is none of 'count', 'mean', 'argmin', 'argmax'"))),
     };
-    let written = Written { device, transpose: [transpose_a, false], ..Written::plain() };
-    let (of, on) = matrix_of(a, &written)?;
+    let mut written = Written { device, transpose: [transpose_a, false], ..Written::plain() };
+    let (of, on) = matrix_of(a, &mut written)?;
     written.run(a.py(), &on, Op::Aggregate(what), one(&of), &Kind::Own)
 }
 
@@ -531,15 +634,21 @@ pub(crate) fn transpose<'py>(
 }
 
 /// A matrix, and where an operation on it runs.
-fn matrix_of<'py>(a: &Bound<'py, PyAny>, written: &Written<'py>) -> PyResult<(Operand, Machine)> {
-    let of = Operand::Matrix(operands::matrix(a)?.0);
+fn matrix_of<'py>(a: &Bound<'py, PyAny>, written: &mut Written<'py>) -> PyResult<(Operand, Machine)> {
+    let of = match operands::columns(a)? {
+        Some((t, _)) => {
+            written.transpose[0] = !written.transpose[0];
+            Operand::Matrix(t)
+        }
+        None => Operand::Matrix(operands::matrix(a)?.0),
+    };
     let on = written.machine(&[&of])?;
     Ok((of, on))
 }
 
 /// `a @ b`.
 pub(crate) fn matmul<'py>(a: &Bound<'py, PyAny>, b: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-    product(a, b, "plus_times", &Written::plain())
+    product(a, b, "plus_times", Written::plain())
 }
 
 /// `a + b` where each has what the other lacks as 0.

@@ -8,8 +8,9 @@ use pyo3::exceptions::{PyIndexError, PyValueError};
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::PyList;
-use sparring::algebra::{Array, Type};
-use sparring::contract::{AnyView, Einsum, Layout};
+use sparring::Cpu;
+use sparring::algebra::{Array, PlusTimes, Slice, Type};
+use sparring::contract::{AnyView, Einsum, Layout, View};
 use sparring::factor::{CpAls, Sweep};
 use sparring::io::{FrosttOptions, read_frostt_with};
 use sparring::runtime::{Semiring, Tensor};
@@ -236,6 +237,16 @@ pub(crate) fn _cp_als<'py>(
     Ok((array(py, Array::of(weights))?, list, found.fit, found.fits, found.converged, found.explain))
 }
 
+/// Operands as contractions take them, row-major.
+fn views<'a, V>(
+    values: &'a [Values],
+    shapes: &[Vec<usize>],
+    view: impl Fn(Slice<'a>, Layout) -> sparring::Result<V>,
+) -> PyResult<Vec<V>> {
+    let one = |(values, shape): (&'a Values, &Vec<usize>)| view(values.slice(), Layout::row_major(shape)?);
+    values.iter().zip(shapes).map(|pair| one(pair).raise()).collect()
+}
+
 /// The contraction of dense arrays over any semiring, as ``numpy.einsum`` has it over + and ×.
 ///
 /// Parameters
@@ -283,14 +294,20 @@ pub(crate) fn einsum<'py>(
         values.push(own);
         shapes.push(shape);
     }
-    let views: Vec<AnyView<'_>> = values
-        .iter()
-        .zip(&shapes)
-        .map(|(values, shape)| AnyView::new(values.slice(), Layout::row_major(shape).raise()?).raise())
-        .collect::<PyResult<_>>()?;
-    let einsum = Einsum::new(expression, &views).raise()?;
     let ring = Semiring::new(semiring, ty).raise()?;
-    let found = py.detach(|| on.einsum(&ring, &einsum)).raise()?;
+    // + and × of doubles have loops of their own.
+    let found = match on.typed::<Cpu>() {
+        Some(cpu) if ty == Type::F64 && ring.formula().name().as_deref() == Some("plus_times") => {
+            let views = views(&values, &shapes, |x, layout| View::new(x.get::<f64>().unwrap_or_default(), layout))?;
+            let einsum = Einsum::new(expression, &views).raise()?;
+            Array::of(py.detach(|| cpu.einsum(PlusTimes::<f64>::default(), einsum).eval()).raise()?.into_values())
+        }
+        _ => {
+            let views = views(&values, &shapes, AnyView::new)?;
+            let einsum = Einsum::new(expression, &views).raise()?;
+            py.detach(|| on.einsum(&ring, &einsum)).raise()?
+        }
+    };
     // Lengths of the letters of the result.
     let letters = |text: &str| text.chars().filter(|c| !c.is_whitespace()).collect::<Vec<_>>();
     let known: Vec<(char, usize)> =
