@@ -87,14 +87,45 @@ impl Threads {
 
 #[cfg(test)]
 mod tests {
+    use std::panic::AssertUnwindSafe;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
     use super::*;
+    use crate::Error;
+
+    #[test]
+    fn a_flag_stops_tasks() {
+        let flag = Arc::new(AtomicBool::new(false));
+        for threads in [Threads::new(1).unwrap(), Threads::new(3).unwrap(), Threads::caller()] {
+            flag.store(false, Ordering::Relaxed);
+            let (threads, done) = (threads.stopped_by(Arc::clone(&flag)), AtomicUsize::new(0));
+            let work = |(): &mut (), task| {
+                done.fetch_add(1, Ordering::Relaxed);
+                flag.fetch_or(task == 5, Ordering::Relaxed);
+                Ok(())
+            };
+            let stopped = threads.for_each(1000, || Ok(()), work);
+            assert!(matches!(stopped, Err(Error::Cancelled { total: 1000, .. })), "{stopped:?}");
+            assert!(done.load(Ordering::Relaxed) < 1000);
+            // Nothing begins while the flag is set.
+            let before = done.load(Ordering::Relaxed);
+            assert!(
+                threads.for_each_of("a test", 10, || Ok(()), work).is_err() && threads.alone("a", || Ok(())).is_err()
+            );
+            assert_eq!(done.load(Ordering::Relaxed), before);
+            flag.store(false, Ordering::Relaxed);
+            threads.for_each(5, || Ok(()), work).unwrap();
+        }
+    }
 
     #[test]
     fn notes_and_panics_come_back() {
         let threads = Threads::new(2).unwrap();
         let ((), lines) = explained(|| threads.watched(Duration::from_millis(1), || (), || note(|| "a".into())));
         assert_eq!(lines, "a");
-        let thrown = std::panic::catch_unwind(|| threads.watched(Duration::from_millis(1), || (), || panic!("x")));
+        let thrown = std::panic::catch_unwind(AssertUnwindSafe(|| {
+            threads.watched(Duration::from_millis(1), || (), || panic!("x"))
+        }));
         assert!(thrown.is_err());
         assert_eq!(threads.watched(Duration::from_millis(1), || (), || 3), 3);
         // On the caller's thread, and inside the pool, nothing waits.

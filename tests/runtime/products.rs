@@ -291,7 +291,7 @@ fn dense_arrays_are_multiplied_as_full_vectors() {
     let (mut ptr, mut cols) = (vec![0], Vec::new());
     for i in 0..m {
         let step = if i % 100 == 7 { 2 } else { 90 + i % 50 };
-        cols.extend((0..n as u32).filter(|&j| i % 5 != 0 && (j as usize + i) % step == 0));
+        cols.extend((0..n as u32).filter(|&j| i % 5 != 0 && (j as usize + i).is_multiple_of(step)));
         ptr.push(cols.len());
     }
     let values: Vec<f64> = (0..cols.len()).map(|k| (k * 37 % 1000) as f64 / 7.0 - 50.0).collect();
