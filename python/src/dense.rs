@@ -8,7 +8,7 @@ use sparring::runtime::{Matrix, Semiring};
 
 use crate::arrays::{self, Values, array, name_of, promoted};
 use crate::errors::Raise;
-use crate::operands::{Operand, matrix};
+use crate::operands::{Operand, cast, matrix};
 use crate::operations::Written;
 
 /// Whether it is an array of two dimensions.
@@ -42,7 +42,7 @@ pub(crate) fn product<'py>(
         dense = dense.getattr(intern!(py, "T"))?;
     }
     let (values, shape) = Values::of(&dense, "b")?;
-    let (of, ring) = (of.cast(ty).raise()?, Semiring::new(semiring, ty).raise()?);
+    let (of, ring) = (cast(py, &of, ty)?, Semiring::new(semiring, ty).raise()?);
     let ring = if is_left { ring } else { ring.transposed() };
     let (rows, columns) = (if flip_a { of.shape().1 } else { of.shape().0 }, shape[1]);
     if shape[0] != if flip_a { of.shape().0 } else { of.shape().1 } {

@@ -127,7 +127,7 @@ impl PyMatrix {
         let (mut made, _) = operands::matrix(a)?;
         if let Some(dtype) = dtype {
             let ty = asked_type(py, dtype)?;
-            made = py.detach(|| made.cast(ty)).raise()?;
+            made = operands::cast(py, &made, ty)?;
         }
         if let Some(device) = device {
             let on = machine(Some(device))?;
@@ -313,7 +313,7 @@ impl PyMatrix {
     fn astype(&self, dtype: &Bound<'_, PyAny>) -> PyResult<Self> {
         let (py, a) = (dtype.py(), self.held.get(dtype.py()));
         let ty = asked_type(py, dtype)?;
-        Ok(Self::new(py.detach(|| a.cast(ty)).raise()?))
+        Ok(Self::new(operands::cast(py, &a, ty)?))
     }
     /// Another matrix with the same entries, which may be changed apart from this one.
     fn copy(&self, py: Python<'_>) -> Self {
@@ -389,10 +389,10 @@ impl PyMatrix {
             && !shape.is_none()
             && shape.len()? == 2
         {
-            let (b, _) = operands::matrix(x)?;
+            let b = operands::cast(py, &operands::matrix(x)?.0, ty)?;
             let mut held = self.held.lock(py);
             let a = &mut *held;
-            return on.compute(py, a.nnz() + b.nnz(), || on.call(Op::Assign(&rows, &columns), &b.cast(ty)?).into(a));
+            return on.compute(py, a.nnz() + b.nnz(), || on.call(Op::Assign(&rows, &columns), &b).into(a));
         }
         let x = scalar(x, ty)?;
         let mut held = self.held.lock(py);

@@ -33,7 +33,7 @@ impl Asked {
     fn of(self, x: &Bound<'_, PyAny>, y: Option<&Bound<'_, PyAny>>) -> PyResult<Comparison> {
         let (x, y) = (rows(x)?, y.map(rows).transpose()?);
         let (x, y) = match y {
-            Some(y) if y.ty() != x.ty() => (x.cast(Type::F64).raise()?, Some(y.cast(Type::F64).raise()?)),
+            Some(y) if y.ty() != x.ty() => (cast(&x, Type::F64)?, Some(cast(&y, Type::F64)?)),
             y => (x, y),
         };
         Ok(Comparison { measure: self.measure, x, y, options: self.options })
@@ -48,8 +48,12 @@ fn rows(a: &Bound<'_, PyAny>) -> PyResult<Matrix> {
         ty @ (Type::ComplexF32 | Type::ComplexF64 | Type::Struct(_)) => {
             Err(PyTypeError::new_err(format!("no distances between rows of {}", name_of(ty))))
         }
-        _ => a.cast(Type::F64).raise(),
+        _ => cast(&a, Type::F64),
     }
+}
+
+fn cast(a: &Matrix, ty: Type) -> PyResult<Matrix> {
+    Python::attach(|py| operands::cast(py, a, ty))
 }
 
 /// Pairs of rows, whatever is compared of them.
@@ -198,7 +202,7 @@ impl PyIndex {
     /// Distances to the k nearest rows for each row of X, and their numbers: n rows of k each.
     #[pyo3(signature = (x, k))]
     fn kneighbors<'py>(&self, x: &Bound<'py, PyAny>, k: usize) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyAny>)> {
-        let (py, on, x) = (x.py(), machine(self.device.as_deref())?, rows(x)?.cast(self.index.ty()).raise()?);
+        let (py, on, x) = (x.py(), machine(self.device.as_deref())?, cast(&rows(x)?, self.index.ty())?);
         let near =
             on.compute(py, pairs((x.shape().0, self.index.shape().0)), || on.knn_of_index(&self.index, &x, k))?;
         let (indices, distances, _) = found(py, &near, x.shape().0)?;
@@ -207,7 +211,7 @@ impl PyIndex {
     /// The rows at most ``radius`` away from each row of X: a matrix of distances, zeros stored.
     #[pyo3(signature = (x, radius))]
     fn radius_neighbors(&self, x: &Bound<'_, PyAny>, radius: f64) -> PyResult<PyMatrix> {
-        let (py, on, x) = (x.py(), machine(self.device.as_deref())?, rows(x)?.cast(self.index.ty()).raise()?);
+        let (py, on, x) = (x.py(), machine(self.device.as_deref())?, cast(&rows(x)?, self.index.ty())?);
         Ok(PyMatrix::new(on.compute(py, pairs((x.shape().0, self.index.shape().0)), || {
             on.radius_of_index(&self.index, &x, radius)?.download()
         })?))

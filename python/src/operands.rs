@@ -49,8 +49,8 @@ impl Operand {
             return Ok(self);
         }
         Ok(match self {
-            Self::Matrix(a) => Self::Matrix(py.detach(|| a.cast(ty)).raise()?),
-            Self::Vector(x) => Self::Vector(py.detach(|| x.cast(ty)).raise()?),
+            Self::Matrix(a) => Self::Matrix(cast(py, &a, ty)?),
+            Self::Vector(x) => Self::Vector(cast_vector(py, &x, ty)?),
         })
     }
     /// Entries of a matrix, places of a vector: what an operation looks at.
@@ -60,6 +60,23 @@ impl Operand {
             Self::Vector(x) => x.len(),
         }
     }
+}
+
+/// The matrix with values of the type, where it is: what is on a GPU is converted on the way there and back.
+pub(crate) fn cast(py: Python<'_>, a: &Matrix, ty: Type) -> PyResult<Matrix> {
+    if a.is_on_host() || a.ty() == ty {
+        return py.detach(|| a.cast(ty)).raise();
+    }
+    let on = machine(Some(&a.machine()))?;
+    on.compute(py, a.nnz(), || on.upload(&a.download()?.cast(ty)?))
+}
+/// The vector with values of the type, likewise.
+pub(crate) fn cast_vector(py: Python<'_>, x: &Vector, ty: Type) -> PyResult<Vector> {
+    if x.is_on_host() || x.ty() == ty {
+        return py.detach(|| x.cast(ty)).raise();
+    }
+    let on = machine(Some(&x.machine()))?;
+    on.compute(py, x.len(), || on.upload_vector(&x.download()?.cast(ty)?))
 }
 
 /// The matrix of an object: one of this package, a sparse array or matrix of SciPy, whatever has

@@ -280,7 +280,7 @@ pub(crate) fn block<'py>(blocks: &Bound<'py, PyAny>, device: Option<&str>) -> Py
         all.push(of_row);
     }
     let (Some(kind), Some(ty)) = (first, ty) else { return Err(PyValueError::new_err("blocks: there are none")) };
-    let cast = |row: Vec<Matrix>| row.into_iter().map(|one| one.cast(ty).raise()).collect::<PyResult<Vec<_>>>();
+    let cast = |row: Vec<Matrix>| row.iter().map(|one| operands::cast(py, one, ty)).collect::<PyResult<Vec<_>>>();
     let all = all.into_iter().map(cast).collect::<PyResult<Vec<_>>>()?;
     let rows: Vec<Vec<&Matrix>> = all.iter().map(|row| row.iter().collect()).collect();
     let rows: Vec<&[&Matrix]> = rows.iter().map(|row| &row[..]).collect();

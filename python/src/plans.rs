@@ -56,7 +56,8 @@ impl PyPlan {
         let py = a.py();
         let ((a, kind), (b, _)) = (operands::matrix(a)?, operands::matrix(b)?);
         let ty = promoted(py, a.ty(), b.ty())?;
-        let (a, b, ring) = (a.cast(ty).raise()?, b.cast(ty).raise()?, Semiring::new(semiring, ty).raise()?);
+        let ring = Semiring::new(semiring, ty).raise()?;
+        let (a, b) = (operands::cast(py, &a, ty)?, operands::cast(py, &b, ty)?);
         let (on, entries) = (machine(Some(&self.on))?, a.nnz() + b.nnz());
         let Some(out) = out else {
             let c = on.compute(py, entries, || on.numeric(&self.plan, &ring, &a, &b))?;

@@ -72,7 +72,7 @@ impl PyVector {
         let (mut made, _) = operands::vector(x)?;
         if let Some(dtype) = dtype {
             let ty = asked_type(py, dtype)?;
-            made = made.cast(ty).raise()?;
+            made = operands::cast_vector(py, &made, ty)?;
         }
         if let Some(device) = device {
             let on = machine(Some(device))?;
@@ -173,7 +173,8 @@ impl PyVector {
     /// The same entries with values of another type.
     fn astype(&self, dtype: &Bound<'_, PyAny>) -> PyResult<Self> {
         let x = self.held.get(dtype.py());
-        Ok(Self::new(x.cast(asked_type(dtype.py(), dtype)?).raise()?))
+        let ty = asked_type(dtype.py(), dtype)?;
+        Ok(Self::new(operands::cast_vector(dtype.py(), &x, ty)?))
     }
     /// Another vector with the same entries, which may be changed apart from this one.
     fn copy(&self, py: Python<'_>) -> Self {

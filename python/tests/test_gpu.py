@@ -155,7 +155,8 @@ def test_objects_there():
     for of in [m, x]:
         back = pickle.loads(pickle.dumps(of))
         assert (back.device, back.dtype, back.shape) == ("cpu", of.dtype, of.shape)
-        assert of.astype("float32").dtype == np.float32
+        other = of.astype("float32")
+        assert (other.dtype, other.device) == (np.float32, "cuda:0")
         assert of.copy().device == "cuda:0" and "on cuda:0" in repr(of)
         assert of.to("cuda") is of and of.to("cpu").device == "cpu"
     assert (m[0, 0], m[3].size, m[:, 2].size, m[2:5, [1]].shape) == (0.0, 20, 30, (3, 1))

@@ -43,7 +43,8 @@ def send():
 timer = threading.Timer(0.4, send)
 timer.start()
 try:
-    CALL
+    for _ in range(1000):
+        CALL
     print("ended", 9.0)
 except KeyboardInterrupt:
     print("stopped", time.perf_counter() - sent[0])
@@ -66,6 +67,6 @@ def test_ctrl_c_stops(call):
 
 def test_a_handler_of_the_caller_runs_in_the_meantime():
     program = PROGRAM.replace("before =", "signal.signal(signal.SIGINT, lambda *_: print('handled'))\nbefore =")
-    program = program.replace("CALL", "sp.mxm(dense, dense)")
+    program = program.replace("CALL", "sp.mxm(dense, dense)").replace("for _ in range(1000)", "while not sent")
     found = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert found.stdout.split() == ["handled", "ended", "9.0"], found.stderr

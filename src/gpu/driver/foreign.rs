@@ -70,34 +70,31 @@ impl Device {
         }
         self.bind()?;
         let wrong = |message: String| Err(Error::Argument { name: what, message });
-        let mut ordinal = 0i32;
-        // SAFETY: the attribute is a number of 32 bits; an address that is none of the driver's is an error.
-        let known = unsafe { attribute(&raw mut ordinal, Attribute::CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, from.at) };
-        if known.is_err() {
+        let (mut kind, mut ordinal, mut start, mut size) = (0u32, 0i32, 0u64, 0usize);
+        let mut wanted = [
+            Attribute::CU_POINTER_ATTRIBUTE_MEMORY_TYPE,
+            Attribute::CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL,
+            Attribute::CU_POINTER_ATTRIBUTE_RANGE_START_ADDR,
+            Attribute::CU_POINTER_ATTRIBUTE_RANGE_SIZE,
+        ];
+        let mut found: [*mut c_void; 4] =
+            [(&raw mut kind).cast(), (&raw mut ordinal).cast(), (&raw mut start).cast(), (&raw mut size).cast()];
+        // SAFETY: four attributes and as many places of their types, each written once; an address that is none of the
+        // driver's has a memory of no kind, 0.
+        unsafe { sys::cuPointerGetAttributes(4, wanted.as_mut_ptr(), found.as_mut_ptr(), from.at) }
+            .result()
+            .map_err(failed("an address"))?;
+        if kind == 0 || kind == sys::CUmemorytype::CU_MEMORYTYPE_HOST as u32 {
             return wrong(format!("nothing of a GPU's is at {:#x}", from.at));
         }
         if usize::try_from(ordinal) != Ok(self.limits().ordinal) {
             return wrong(format!("it is on GPU {ordinal}, not on GPU {}", self.limits().ordinal));
         }
-        let (mut start, mut size) = (0u64, 0usize);
-        // SAFETY: the attributes are an address and a size.
-        unsafe {
-            attribute(&raw mut start, Attribute::CU_POINTER_ATTRIBUTE_RANGE_START_ADDR, from.at)?;
-            attribute(&raw mut size, Attribute::CU_POINTER_ATTRIBUTE_RANGE_SIZE, from.at)?;
-        }
         let bytes = from.len.saturating_mul(from.ty.size());
-        let room = (start + size as u64).saturating_sub(from.at);
+        let room = start.saturating_add(size as u64).saturating_sub(from.at);
         if bytes as u64 > room {
             return wrong(format!("{} values of {} do not fit the {room} bytes that are there", from.len, from.ty));
         }
         self.copy(to, from.at, bytes)
     }
-}
-
-/// An attribute of an address.
-/// # Safety
-/// The attribute has the type `T`.
-unsafe fn attribute<T>(to: *mut T, which: Attribute, at: sys::CUdeviceptr) -> Result<()> {
-    // SAFETY: the caller's promise; `to` is written once.
-    unsafe { sys::cuPointerGetAttribute(to.cast::<c_void>(), which, at) }.result().map_err(failed("an address"))
 }
