@@ -129,7 +129,7 @@ pub(crate) fn set_threads(threads: usize) -> PyResult<()> {
 /// Number of threads of the processor's operations.
 #[pyfunction]
 pub(crate) fn get_threads() -> PyResult<usize> {
-    Ok(machine(None)?.threads().map_or(1, sparring::par::Threads::count))
+    Ok(shared(None)?.threads().map_or(1, sparring::par::Threads::count))
 }
 
 /// Bytes that an operation may take beside its operands, on any device; None for no limit.
