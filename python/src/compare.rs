@@ -8,11 +8,12 @@ use sparring::runtime::{BinaryOp, Matrix, Op, Scalar, UnaryOp, Vector};
 use sparring::sparse::IndexList;
 use sparring::{Error, Result};
 
+use crate::arithmetic::{is_number, with_number};
 use crate::errors::Raise;
 use crate::machines::On;
 use crate::operands::{Kind, Operand, either, give, give_vector};
-use crate::operations::{Written, common, is_number, together, with_number};
 use crate::scalars::{scalar, type_of_number};
+use crate::written::{Written, common, together};
 
 /// The truth values of `a < b` and others, those that are true as entries; ``b`` may be a number. `NotImplemented` for
 /// what is no number and has no entries.

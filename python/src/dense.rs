@@ -9,7 +9,7 @@ use sparring::runtime::{Matrix, Semiring};
 use crate::arrays::{self, Values, array, name_of, promoted};
 use crate::errors::Raise;
 use crate::operands::{Operand, cast, matrix};
-use crate::operations::Written;
+use crate::written::Written;
 
 /// Whether it is an array of two dimensions.
 pub(crate) fn is_dense(x: &Bound<'_, PyAny>) -> bool {

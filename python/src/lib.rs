@@ -1,5 +1,6 @@
 //! The extension module of the Python package `sparring`.
 
+mod arithmetic;
 mod arrays;
 mod compare;
 mod dense;
@@ -19,6 +20,7 @@ mod plans;
 mod scalars;
 mod tensors;
 mod vector;
+mod written;
 
 use pyo3::prelude::*;
 
@@ -31,7 +33,7 @@ fn _sparring(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add("__version__", env!("CARGO_PKG_VERSION"))?;
     m.add_class::<matrix::PyMatrix>()?;
     m.add_class::<vector::PyVector>()?;
-    m.add_class::<operations::MaskOf>()?;
+    m.add_class::<written::MaskOf>()?;
     m.add_class::<plans::PyPlan>()?;
     m.add_class::<tensors::PyTensor>()?;
     macro_rules! functions {

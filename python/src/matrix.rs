@@ -10,6 +10,7 @@ use sparring::algebra::Type;
 use sparring::runtime::{BinaryOp, Matrix, Op, UnaryOp};
 use sparring::sparse::IndexList;
 
+use crate::arithmetic;
 use crate::arrays::{
     self, DeviceMemory, array, asked_type, collected, indices_of, name_of, narrow, on_host, values_of,
 };
@@ -19,8 +20,8 @@ use crate::held::Held;
 use crate::indices::{integer, integers};
 use crate::machines::machine;
 use crate::operands::{self, Kind, give, give_vector};
-use crate::operations::{self, MaskOf};
 use crate::scalars::{number, scalar};
+use crate::written::MaskOf;
 
 /// A sparse matrix: entries at some places of m rows and n columns, in the memory of the processor or of a GPU.
 ///
@@ -275,7 +276,7 @@ impl PyMatrix {
     /// The sum of all entries, or of those of each column (``axis=0``) or row (``axis=1``), a dense array.
     #[pyo3(signature = (axis=None))]
     fn sum<'py>(slf: &Bound<'py, Self>, axis: Option<i64>) -> PyResult<Bound<'py, PyAny>> {
-        operations::sum_along(slf.as_any(), axis)
+        arithmetic::sum_along(slf.as_any(), axis)
     }
     /// Entries that are not 0.
     fn count_nonzero(&self, py: Python<'_>) -> PyResult<usize> {
@@ -410,31 +411,31 @@ impl PyMatrix {
     }
 
     fn __matmul__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-        operations::matmul(slf.as_any(), other)
+        arithmetic::matmul(slf.as_any(), other)
     }
     fn __rmatmul__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-        operations::matmul(other, slf.as_any())
+        arithmetic::matmul(other, slf.as_any())
     }
     fn __add__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-        operations::sum(slf.as_any(), other)
+        arithmetic::sum(slf.as_any(), other)
     }
     fn __radd__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-        operations::sum(slf.as_any(), other)
+        arithmetic::sum(slf.as_any(), other)
     }
     fn __sub__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-        operations::difference(slf.as_any(), other)
+        arithmetic::difference(slf.as_any(), other)
     }
     fn __rsub__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-        operations::difference(other, slf.as_any())
+        arithmetic::difference(other, slf.as_any())
     }
     fn __mul__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-        operations::times(slf.as_any(), other, "times")
+        arithmetic::times(slf.as_any(), other, "times")
     }
     fn __rmul__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-        operations::times(slf.as_any(), other, "times")
+        arithmetic::times(slf.as_any(), other, "times")
     }
     fn __truediv__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-        operations::times(slf.as_any(), other, "div")
+        arithmetic::times(slf.as_any(), other, "div")
     }
     /// Entry by entry, as NumPy has it.
     fn __pow__<'py>(
@@ -445,7 +446,7 @@ impl PyMatrix {
         if modulo.is_some() {
             return Err(PyTypeError::new_err("a power has no modulus here"));
         }
-        operations::power(slf.as_any(), other)
+        arithmetic::power(slf.as_any(), other)
     }
     /// Entry by entry, what is absent being 0: the truth values that are true.
     fn __richcmp__<'py>(
@@ -456,10 +457,10 @@ impl PyMatrix {
         compare(slf.as_any(), other, by)
     }
     fn __neg__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        operations::unary(slf.as_any(), "ainv")
+        arithmetic::unary(slf.as_any(), "ainv")
     }
     fn __abs__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        operations::unary(slf.as_any(), "abs")
+        arithmetic::unary(slf.as_any(), "abs")
     }
     /// All places but those where the matrix has an entry that is not 0: for ``mask=``.
     fn __invert__(slf: &Bound<'_, Self>) -> MaskOf {

@@ -1,208 +1,19 @@
 //! GraphBLAS operations as functions: operators by name or formula, masks, accumulators, `out=`.
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
-use pyo3::intern;
 use pyo3::prelude::*;
 use sparring::algebra::Type;
-use sparring::runtime::{Aggregate, BinaryOp, Monoid, Object, Op, Operands, Pairing, Scalar, Semiring, UnaryOp};
+use sparring::runtime::{Aggregate, BinaryOp, Monoid, Op, Pairing, Semiring, UnaryOp};
 use sparring::spgemm::Options;
 
-use crate::arrays::{self, Values, array, promoted};
+use crate::arrays::{self, Values, array};
 use crate::dense::{self, is_dense};
 use crate::errors::Raise;
 use crate::machines::{On, machine};
-use crate::matrix::PyMatrix;
-use crate::operands::{self, Kind, Operand, either, give, give_vector, is_vector};
-use crate::scalars::{number, scalar, type_of_number};
+use crate::operands::{self, Kind, Operand, either, is_vector};
+use crate::scalars::{number, scalar};
 use crate::vector::PyVector;
-
-/// Places where a result is written: those of a matrix or vector, by its values or by its structure, or all others.
-#[pyclass(name = "Mask", module = "sparring", frozen)]
-pub(crate) struct MaskOf {
-    of: Py<PyAny>,
-    structure: bool,
-    complement: bool,
-}
-
-impl MaskOf {
-    pub(crate) fn new(of: &Bound<'_, PyAny>, structure: bool, complement: bool) -> Self {
-        Self { of: of.clone().unbind(), structure, complement }
-    }
-}
-
-#[pymethods]
-impl MaskOf {
-    /// All other places.
-    fn __invert__(&self, py: Python<'_>) -> Self {
-        Self { of: self.of.clone_ref(py), complement: !self.complement, ..*self }
-    }
-    /// The places of entries, whatever their values.
-    #[getter(S)]
-    fn by_structure(&self, py: Python<'_>) -> Self {
-        Self { of: self.of.clone_ref(py), structure: true, ..*self }
-    }
-    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
-        let (not, s) = (if self.complement { "~" } else { "" }, if self.structure { ".S" } else { "" });
-        Ok(format!("<sparring.Mask {not}{}{s}>", self.of.bind(py).repr()?))
-    }
-}
-
-/// How a result is written: what every operation takes.
-pub(crate) struct Written<'py> {
-    mask: Option<Bound<'py, PyAny>>,
-    complement: bool,
-    accum: Option<String>,
-    replace: bool,
-    out: Option<Bound<'py, PyAny>>,
-    device: Option<String>,
-    transpose: [bool; 2],
-}
-
-/// The arguments of [`Written`], in the order of the signatures.
-type Arguments<'py> =
-    (Option<Bound<'py, PyAny>>, bool, Option<String>, bool, Option<Bound<'py, PyAny>>, Option<String>, [bool; 2]);
-
-impl<'py> Written<'py> {
-    pub(crate) fn new((mask, complement, accum, replace, out, device, transpose): Arguments<'py>) -> Self {
-        Self { mask, complement, accum, replace, out, device, transpose }
-    }
-    /// Nothing but the result.
-    fn plain() -> Self {
-        Self::on(None)
-    }
-    /// Nothing but the result, on that device.
-    pub(crate) fn on(device: Option<String>) -> Self {
-        Self::new((None, false, None, false, None, device, [false; 2]))
-    }
-    /// Whether there is more to it than the result.
-    pub(crate) fn writes(&self) -> bool {
-        self.mask.is_some() || self.complement || self.accum.is_some() || self.replace || self.out.is_some()
-    }
-    /// Whether the operands are taken transposed.
-    pub(crate) fn transposed(&self) -> [bool; 2] {
-        self.transpose
-    }
-    /// Whether the result is handed out as it is, from operands as they are.
-    fn is_plain(&self) -> bool {
-        self.mask.is_none()
-            && !self.complement
-            && self.accum.is_none()
-            && self.out.is_none()
-            && self.transpose == [false; 2]
-    }
-    /// The machine that was asked for, else that of the first operand which is not in the processor's memory.
-    pub(crate) fn machine(&self, operands: &[&Operand]) -> PyResult<On> {
-        if let Some(device) = &self.device {
-            return machine(Some(device));
-        }
-        let names = operands.iter().map(|of| match of {
-            Operand::Matrix(a) => a.is_on_host().then_some(()).map_or_else(|| Some(a.machine()), |()| None),
-            Operand::Vector(x) => x.is_on_host().then_some(()).map_or_else(|| Some(x.machine()), |()| None),
-        });
-        machine(names.flatten().next().as_deref())
-    }
-    /// Computes the operation and hands out its result, or writes it into `out`.
-    pub(crate) fn run(
-        &self,
-        py: Python<'py>,
-        on: &On,
-        op: Op<'_>,
-        operands: &[&Operand],
-        kind: &Kind,
-    ) -> PyResult<Bound<'py, PyAny>> {
-        let mask = match &self.mask {
-            None => None,
-            Some(of) => {
-                let (of, structure, complement) = match of.cast::<MaskOf>() {
-                    Ok(mask) => (mask.get().of.bind(py).clone(), mask.get().structure, mask.get().complement),
-                    Err(_) => (of.clone(), false, false),
-                };
-                Some((either(&of)?.0, structure, complement != self.complement))
-            }
-        };
-        if mask.is_none() && self.complement {
-            return Err(PyValueError::new_err("mask: there is none, so it has no complement"));
-        }
-        // What is written is `out`, which is then of a type that the accumulator takes.
-        let target = self.out.as_ref().map(Target::new).transpose()?;
-        let accum = match (&self.accum, &target) {
-            (None, _) => None,
-            (Some(name), Some(target)) => Some(BinaryOp::new(name, target.ty(py)).raise()?),
-            (Some(_), None) => {
-                return Err(PyValueError::new_err("accum: it joins the result to `out`, which was not given"));
-            }
-        };
-        let entries = operands.iter().map(|of| of.entries()).sum();
-        let mut call = on.call(op, together(operands));
-        let by = mask.as_ref().map_or((false, false), |mask| (mask.1, mask.2));
-        call = if self.transpose[0] { call.transpose_a() } else { call };
-        call = if self.transpose[1] { call.transpose_b() } else { call };
-        call = if by.0 { call.structure() } else { call };
-        call = if by.1 { call.complement() } else { call };
-        call = if self.replace { call.replace() } else { call };
-        call = match &mask {
-            None => call,
-            Some((Operand::Matrix(m), ..)) => call.mask(m),
-            Some((Operand::Vector(m), ..)) => call.mask(m),
-        };
-        if let Some(accum) = &accum {
-            call = call.accum(accum);
-        }
-        match target {
-            None => match on.compute(py, entries, || call.eval_object())? {
-                Object::Matrix(c) => give(py, c, kind),
-                Object::Vector(y) => give_vector(py, y, kind),
-                Object::Scalar(s) => number(py, &s),
-            },
-            Some(Target::Matrix(c)) => {
-                let mut held = c.get().held.lock(py);
-                let to = &mut *held;
-                on.compute(py, entries, || call.into(to))?;
-                drop(held);
-                Ok(c.into_any())
-            }
-            Some(Target::Vector(y)) => {
-                let mut held = y.get().held.lock(py);
-                let to = &mut *held;
-                on.compute(py, entries, || call.into(to))?;
-                drop(held);
-                Ok(y.into_any())
-            }
-        }
-    }
-}
-
-/// What `out` is.
-pub(crate) enum Target<'py> {
-    Matrix(Bound<'py, PyMatrix>),
-    Vector(Bound<'py, PyVector>),
-}
-
-impl<'py> Target<'py> {
-    pub(crate) fn new(out: &Bound<'py, PyAny>) -> PyResult<Self> {
-        if let Ok(c) = out.cast::<PyMatrix>() {
-            Ok(Self::Matrix(c.clone()))
-        } else if let Ok(y) = out.cast::<PyVector>() {
-            Ok(Self::Vector(y.clone()))
-        } else {
-            let message = format!("out: a sparring.Matrix or Vector was expected, not {}", out.get_type().name()?);
-            Err(PyTypeError::new_err(message))
-        }
-    }
-    /// Rows and columns; a vector has one.
-    pub(crate) fn shape(&self, py: Python<'py>) -> (usize, usize) {
-        match self {
-            Self::Matrix(c) => c.get().held.get(py).shape(),
-            Self::Vector(y) => (y.get().held.get(py).len(), 1),
-        }
-    }
-    pub(crate) fn ty(&self, py: Python<'py>) -> Type {
-        match self {
-            Self::Matrix(c) => c.get().held.get(py).ty(),
-            Self::Vector(y) => y.get().held.get(py).ty(),
-        }
-    }
-}
+use crate::written::{Written, common};
 
 /// An operand, a matrix of compressed columns as the transpose of what it has in compressed rows.
 fn oriented(a: &Bound<'_, PyAny>, flip: &mut bool) -> PyResult<(Operand, Kind)> {
@@ -230,25 +41,6 @@ fn both<'py>(
         return Ok(((Operand::Matrix(left), kind), (Operand::Matrix(right), of_b)));
     }
     Ok((either(a)?, either(b)?))
-}
-
-/// Both operands with values of one type, to which NumPy would promote them.
-pub(crate) fn common(py: Python<'_>, a: Operand, b: Operand) -> PyResult<(Operand, Operand, Type)> {
-    let ty = promoted(py, a.ty(), b.ty())?;
-    Ok((a.cast(py, ty)?, b.cast(py, ty)?, ty))
-}
-
-/// Operands of an operation: none, one, or two.
-pub(crate) fn together(operands: &[&Operand]) -> Operands {
-    match operands {
-        [Operand::Matrix(a), Operand::Matrix(b)] => (a, b).into(),
-        [Operand::Matrix(a), Operand::Vector(b)] => (a, b).into(),
-        [Operand::Vector(a), Operand::Matrix(b)] => (a, b).into(),
-        [Operand::Vector(a), Operand::Vector(b)] => (a, b).into(),
-        [Operand::Matrix(a), ..] => a.into(),
-        [Operand::Vector(x), ..] => x.into(),
-        [] => ().into(),
-    }
 }
 
 /// A·B of compressed columns is (Bᵀ·Aᵀ)ᵀ: A is taken as it is, and so is B if it has compressed columns too.
@@ -308,7 +100,7 @@ fn with_array<'py>(
 }
 
 /// A product of two operands.
-fn product<'py>(
+pub(crate) fn product<'py>(
     a: &Bound<'py, PyAny>,
     b: &Bound<'py, PyAny>,
     semiring: &str,
@@ -573,7 +365,7 @@ of_entries! {
 pub(crate) fn reduce<'py>(a: &Bound<'py, PyAny>, monoid: &str, device: Option<String>) -> PyResult<Bound<'py, PyAny>> {
     // All entries are folded, whichever way they lie.
     let (of, kind) = oriented(a, &mut false)?;
-    let written = Written { device, ..Written::plain() };
+    let written = Written::on(device);
     let (monoid, on) = (Monoid::new(monoid, of.ty()).raise()?, written.machine(&[&of])?);
     written.run(a.py(), &on, Op::Reduce(&monoid), &[&of], &kind)
 }
@@ -621,7 +413,8 @@ pub(crate) fn aggregate<'py>(
         "argmax" => Aggregate::ArgMax,
         _ => return Err(PyValueError::new_err(format!("{what:?} is none of 'count', 'mean', 'argmin', 'argmax'"))),
     };
-    let mut written = Written { device, transpose: [transpose_a, false], ..Written::plain() };
+    let mut written = Written::on(device);
+    written.transpose = [transpose_a, false];
     let (of, on) = matrix_of(a, &mut written)?;
     written.run(a.py(), &on, Op::Aggregate(what), &[&of], &Kind::Own)
 }
@@ -658,123 +451,4 @@ fn matrix_of<'py>(a: &Bound<'py, PyAny>, written: &mut Written<'py>) -> PyResult
     };
     let on = written.machine(&[&of])?;
     Ok((of, on))
-}
-
-/// `a @ b`.
-pub(crate) fn matmul<'py>(a: &Bound<'py, PyAny>, b: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-    product(a, b, "plus_times", Written::plain())
-}
-
-/// `a + b` where each has what the other lacks as 0.
-pub(crate) fn sum<'py>(a: &Bound<'py, PyAny>, b: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-    if is_number(b)? {
-        type_of_number(b)?;
-        // sum() begins with 0.
-        if b.eq(0)? {
-            return Ok(a.clone());
-        }
-        return Err(PyValueError::new_err("a number other than 0 would be added at every place"));
-    }
-    if is_vector(a) != is_vector(b) {
-        return Err(PyTypeError::new_err("a matrix and a vector have no sum"));
-    }
-    let py = a.py();
-    let ((left, kind), (right, _)) = (either(a)?, either(b)?);
-    let (left, right, ty) = common(py, left, right)?;
-    let (op, written) = (BinaryOp::new("plus", ty).raise()?, Written::plain());
-    let on = written.machine(&[&left, &right])?;
-    written.run(py, &on, Op::EwiseAdd(&op), &[&left, &right], &kind)
-}
-
-/// The sum of all entries, of each column (`axis` 0) or of each row: wide, as NumPy sums.
-pub(crate) fn sum_along<'py>(a: &Bound<'py, PyAny>, axis: Option<i64>) -> PyResult<Bound<'py, PyAny>> {
-    let py = a.py();
-    let of = either(a)?.0;
-    let wide = match of.ty() {
-        Type::Bool | Type::I8 | Type::I16 | Type::I32 => Type::I64,
-        Type::U8 | Type::U16 | Type::U32 => Type::U64,
-        ty => ty,
-    };
-    let (of, written) = (of.cast(py, wide)?, Written::plain());
-    let (plus, on) = (Monoid::new("plus", wide).raise()?, written.machine(&[&of])?);
-    let Some(axis) = axis else { return written.run(py, &on, Op::Reduce(&plus), &[&of], &Kind::Own) };
-    let by_columns = match axis {
-        0 | -2 => true,
-        1 | -1 => false,
-        _ => return Err(PyValueError::new_err(format!("axis: {axis} of a matrix, which has 0 and 1"))),
-    };
-    let call = on.call(Op::ReduceRows(&plus), together(&[&of]));
-    let call = if by_columns { call.transpose_a() } else { call };
-    let sums = on.compute(py, of.entries(), || call.eval())?;
-    operands::dense(py, &sums, None)
-}
-
-/// `a - b` where each has what the other lacks as 0.
-pub(crate) fn difference<'py>(a: &Bound<'py, PyAny>, b: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-    let py = a.py();
-    let ((left, kind), (right, _)) = (either(a)?, either(b)?);
-    let (left, right, ty) = common(py, left, right)?;
-    let zero = Scalar::parse(if ty == Type::Bool { "false" } else { "0" }, ty).raise()?;
-    let (op, written) = (BinaryOp::new("minus", ty).raise()?, Written::plain());
-    let on = written.machine(&[&left, &right])?;
-    written.run(py, &on, Op::EwiseUnion(&op, &zero, &zero), &[&left, &right], &kind)
-}
-
-/// `a * b`: entry by entry, or by a number.
-pub(crate) fn times<'py>(a: &Bound<'py, PyAny>, b: &Bound<'py, PyAny>, op: &str) -> PyResult<Bound<'py, PyAny>> {
-    let (py, written) = (a.py(), Written::plain());
-    if !is_number(b)? {
-        let ((left, kind), (right, _)) = (either(a)?, either(b)?);
-        let (left, right, ty) = common(py, left, right)?;
-        let (op, on) = (BinaryOp::new(op, ty).raise()?, written.machine(&[&left, &right])?);
-        return written.run(py, &on, Op::Pairs(Pairing::EwiseMult, &op), &[&left, &right], &kind);
-    }
-    let (of, kind) = either(a)?;
-    let ty = with_number(of.ty(), b)?;
-    let of = of.cast(py, ty)?;
-    let op = BinaryOp::new(op, ty).raise()?.with_second(scalar(b, ty)?).raise()?;
-    let on = written.machine(&[&of])?;
-    written.run(py, &on, Op::Apply(&op), &[&of], &kind)
-}
-
-/// `a ** b` entry by entry, for an exponent above 0, which leaves what is absent 0.
-pub(crate) fn power<'py>(a: &Bound<'py, PyAny>, b: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-    if !is_number(b)? || !b.gt(0)? {
-        return Err(PyValueError::new_err(format!("the exponent {b} is no number above 0")));
-    }
-    if b.eq(1)? {
-        return Ok(a.clone());
-    }
-    if b.eq(2)? { unary(a, "square") } else { times(a, b, "pow") }
-}
-
-/// Whether it has no dimensions.
-pub(crate) fn is_number(b: &Bound<'_, PyAny>) -> PyResult<bool> {
-    let shape = b.getattr_opt(intern!(b.py(), "shape"))?;
-    Ok(shape.is_none_or(|shape| shape.len().is_ok_and(|n| n == 0)))
-}
-
-/// The type of values of a matrix and of a number: that of the matrix where it can hold a number of Python, as NumPy
-/// has it.
-pub(crate) fn with_number(mut ty: Type, b: &Bound<'_, PyAny>) -> PyResult<Type> {
-    let of_number = type_of_number(b)?;
-    let weak = !b.hasattr("dtype")?;
-    let rank = |ty: Type| match ty {
-        Type::Bool => 0,
-        Type::F32 | Type::F64 => 2,
-        Type::ComplexF32 | Type::ComplexF64 => 3,
-        _ => 1,
-    };
-    if !weak || rank(of_number) > rank(ty) {
-        ty = promoted(b.py(), ty, of_number)?;
-    }
-    Ok(ty)
-}
-
-/// An operator of one operand, by its name.
-pub(crate) fn unary<'py>(a: &Bound<'py, PyAny>, op: &str) -> PyResult<Bound<'py, PyAny>> {
-    let (of, kind) = either(a)?;
-    let (op, written) = (UnaryOp::new(op, of.ty()).raise()?, Written::plain());
-    let on = written.machine(&[&of])?;
-    written.run(a.py(), &on, Op::Apply(&op), &[&of], &kind)
 }

@@ -11,8 +11,8 @@ use crate::errors::Raise;
 use crate::machines::machine;
 use crate::matrix::{PyMatrix, index_list};
 use crate::operands::{self, Kind, Operand, either, give, is_vector, matrix};
-use crate::operations::{Target, Written, common};
 use crate::scalars::{scalar, type_of_number};
+use crate::written::{Target, Written, common};
 
 /// Indices of a dimension, all of them without any.
 fn indices(of: Option<&Bound<'_, PyAny>>, dimension: usize) -> PyResult<IndexList> {

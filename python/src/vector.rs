@@ -8,6 +8,7 @@ use sparring::algebra::{Array, Type};
 use sparring::runtime::{BinaryOp, Op, Vector};
 use sparring::sparse::IndexList;
 
+use crate::arithmetic;
 use crate::arrays::{self, array, asked_type, collected, name_of};
 use crate::compare::compare;
 use crate::errors::{Raise, shown};
@@ -16,9 +17,9 @@ use crate::indices::{integer, integers};
 use crate::machines::machine;
 use crate::matrix::{Bytes, dtype_of, index_list};
 use crate::operands::{self, Kind, dense, give_vector};
-use crate::operations::{self, MaskOf};
 use crate::parts;
 use crate::scalars::{number, scalar};
+use crate::written::MaskOf;
 
 /// A sparse vector: entries at some of n places, in the memory of the processor or of a GPU.
 ///
@@ -237,31 +238,31 @@ impl PyVector {
         self.held.lock(py).remove(at).raise()
     }
     fn __matmul__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-        operations::matmul(slf.as_any(), other)
+        arithmetic::matmul(slf.as_any(), other)
     }
     fn __rmatmul__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-        operations::matmul(other, slf.as_any())
+        arithmetic::matmul(other, slf.as_any())
     }
     fn __add__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-        operations::sum(slf.as_any(), other)
+        arithmetic::sum(slf.as_any(), other)
     }
     fn __radd__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-        operations::sum(slf.as_any(), other)
+        arithmetic::sum(slf.as_any(), other)
     }
     fn __sub__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-        operations::difference(slf.as_any(), other)
+        arithmetic::difference(slf.as_any(), other)
     }
     fn __rsub__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-        operations::difference(other, slf.as_any())
+        arithmetic::difference(other, slf.as_any())
     }
     fn __mul__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-        operations::times(slf.as_any(), other, "times")
+        arithmetic::times(slf.as_any(), other, "times")
     }
     fn __rmul__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-        operations::times(slf.as_any(), other, "times")
+        arithmetic::times(slf.as_any(), other, "times")
     }
     fn __truediv__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-        operations::times(slf.as_any(), other, "div")
+        arithmetic::times(slf.as_any(), other, "div")
     }
     /// Entry by entry, as NumPy has it.
     fn __pow__<'py>(
@@ -272,7 +273,7 @@ impl PyVector {
         if modulo.is_some() {
             return Err(PyTypeError::new_err("a power has no modulus here"));
         }
-        operations::power(slf.as_any(), other)
+        arithmetic::power(slf.as_any(), other)
     }
     /// Entry by entry, what is absent being 0: the truth values that are true.
     fn __richcmp__<'py>(
@@ -283,10 +284,10 @@ impl PyVector {
         compare(slf.as_any(), other, by)
     }
     fn __neg__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        operations::unary(slf.as_any(), "ainv")
+        arithmetic::unary(slf.as_any(), "ainv")
     }
     fn __abs__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        operations::unary(slf.as_any(), "abs")
+        arithmetic::unary(slf.as_any(), "abs")
     }
     /// All places but those where the vector has an entry that is not 0: for ``mask=``.
     fn __invert__(slf: &Bound<'_, Self>) -> MaskOf {
