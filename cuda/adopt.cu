@@ -1,5 +1,6 @@
-// adopt.cu: whether arrays that came from elsewhere are compressed rows. What is wrong is told by bits of `found`, which
-// is 0 before: POINTERS, COLUMNS, UNSORTED, as in src/gpu/adopt.rs. Columns are looked at when the pointers are right.
+// adopt.cu: whether arrays that came from elsewhere are compressed rows. What is wrong is told by bits of `found`,
+// which is 0 before: POINTERS, COLUMNS, UNSORTED, as in src/gpu/adopt.rs. Columns are looked at when the pointers are
+// right.
 // Grid: a thread a pointer; a warp a row.
 #include "index.cuh"
 

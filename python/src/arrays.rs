@@ -566,8 +566,8 @@ fn vector<T: Value>(values: Array) -> PyResult<Vec<T>> {
     })
 }
 
-/// An array in a GPU's memory, for whoever reads `__cuda_array_interface__` (CuPy, PyTorch, JAX, Numba). It is there while
-/// this object is, and is not to be written.
+/// An array in a GPU's memory, for whoever reads `__cuda_array_interface__` (CuPy, PyTorch, JAX, Numba). It is there
+/// while this object is, and is not to be written.
 #[pyclass(frozen, module = "sparring._sparring")]
 pub(crate) struct DeviceMemory {
     array: DeviceArray,

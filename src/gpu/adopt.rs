@@ -41,7 +41,8 @@ impl Cuda {
     ///
     /// Cost: O(nrows + nnz), a copy within the device.
     /// # Errors
-    /// [`Error::Argument`] for arrays that are no such matrix, or not on this GPU; [`Error::Length`], [`Error::DeviceMemory`], [`Error::Device`].
+    /// [`Error::Argument`] for arrays that are no such matrix, or not on this GPU; [`Error::Length`],
+    /// [`Error::DeviceMemory`], [`Error::Device`].
     pub(crate) fn adopt(
         &self,
         (nrows, ncols): (usize, usize),
