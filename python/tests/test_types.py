@@ -29,23 +29,32 @@ read: sp.Matrix = sp.io.read_matrix_market("a.mtx")
 WRONG = ["sp.mxm(a)", "sp.mxm(a, a, 3)", "sp.Matrix(a).nothing", 'sp.aggregate(a, "median")', "sp.mxv(a, a)", "sp.graph.bfs(g)", "sp.cp_als(m, 2)"]
 
 
+@pytest.fixture
+def settings(tmp_path):
+    """Other packages have no types, or their own."""
+    path = tmp_path / "settings"
+    path.write_text("[mypy]\nignore_missing_imports = True\nfollow_untyped_imports = True\n")
+    return str(path)
+
+
 def mypy(*arguments):
     environment = os.environ | {"MYPYPATH": str(pathlib.Path(__file__).parents[1] / "python")}
     found = subprocess.run([sys.executable, "-m", *arguments], capture_output=True, text=True, env=environment)
     return found.returncode, found.stdout + found.stderr
 
 
-def test_the_stub_is_what_the_module_has(tmp_path):
+def test_the_stub_is_what_the_module_has(tmp_path, settings):
     # PyO3 makes it of all names.
     (tmp_path / "allowed").write_text("sparring._sparring.__all__\n")
-    code, told = mypy("mypy.stubtest", "sparring._sparring", "--allowlist", str(tmp_path / "allowed"))
+    options = ["--allowlist", str(tmp_path / "allowed"), "--mypy-config-file", settings]
+    code, told = mypy("mypy.stubtest", "sparring._sparring", *options)
     assert code == 0, told
 
 
-def test_programs_are_checked(tmp_path):
+def test_programs_are_checked(tmp_path, settings):
     right, wrong = tmp_path / "right.py", tmp_path / "wrong.py"
     right.write_text(PROGRAM)
-    options = ["--ignore-missing-imports", "--follow-untyped-imports", "--cache-dir", str(tmp_path / "cache")]
+    options = ["--config-file", settings, "--cache-dir", str(tmp_path / "cache")]
     code, told = mypy("mypy", *options, str(right))
     assert code == 0, told
     wrong.write_text(PROGRAM + "\n".join(WRONG))

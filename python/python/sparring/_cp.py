@@ -8,7 +8,7 @@ from . import _sparring
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Any
+    from typing import Any, Literal
 
     from numpy.typing import NDArray
 
@@ -73,7 +73,7 @@ class Kruskal(NamedTuple):
 def cp_als(
     x: Tensor, rank: int, *, sweeps: int = 100, tolerance: float | None = 1e-4, seed: int = 0, starts: int = 1,
     nonnegative: bool = False, ridge: float = 0.0, time_limit: float | None = None,
-    progress: Callable[[int, float], object] | bool | None = None, device: str | None = None,
+    progress: Callable[[int, float], object] | Literal[True] | None = None, device: str | None = None,
 ) -> Kruskal:
     """The Kruskal tensor nearest to a sparse tensor, by alternating least squares.
 
@@ -123,9 +123,9 @@ def cp_als(
     asked = (x, rank, sweeps, tolerance, seed, starts, nonnegative, ridge, time_limit)
     if progress is not True:
         return Kruskal(*_sparring._cp_als(*asked, progress, device))
-    from tqdm.auto import tqdm
+    import importlib
 
-    with tqdm(total=sweeps * starts, desc="cp_als", unit=" sweeps") as bar:
+    with importlib.import_module("tqdm.auto").tqdm(total=sweeps * starts, desc="cp_als", unit=" sweeps") as bar:
 
         def show(_, fit):
             bar.set_postfix(fit=f"{fit:.6f}")

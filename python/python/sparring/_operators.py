@@ -54,7 +54,7 @@ class _Traced:
     """A value in a function that is being traced."""
 
     __slots__ = ("text",)
-    __hash__ = None
+    __hash__ = None  # type: ignore[assignment]
 
     def __init__(self, text):
         self.text = text

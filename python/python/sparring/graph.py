@@ -165,7 +165,7 @@ def from_edges(
     import numpy as np
 
     ends = [np.asarray(of) for of in (sources, targets)]
-    names = None
+    names = np.empty(0)
     if labels:
         names, numbers = np.unique(np.concatenate(ends), return_inverse=True)
         ends = [numbers[: len(ends[0])], numbers[len(ends[0]) :]]
@@ -176,9 +176,9 @@ def from_edges(
     values = np.ones(len(ends[0]), bool) if weights is None else np.asarray(weights, float)
     if not directed:
         # The two directions of an edge are one.
-        ends = [np.minimum(*ends), np.maximum(*ends)]
+        ends = [np.minimum(ends[0], ends[1]), np.maximum(ends[0], ends[1])]
     dup = None if weights is None else repeated
-    matrix = _sparring.Matrix.from_coo(*ends, values, (vertices, vertices), dup)
+    matrix = _sparring.Matrix.from_coo(ends[0], ends[1], values, (vertices, vertices), dup)
     if weights is not None and repeated is None and matrix.nnz < len(values):
         raise ValueError(f"{len(values) - matrix.nnz} edges are repeated: repeated='plus', 'min' or 'max' joins weights")
     made = Graph(matrix, directed=directed, weighted=weights is not None)
