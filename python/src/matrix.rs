@@ -376,9 +376,10 @@ impl PyMatrix {
             (a.ty(), a.shape(), machine(Some(&a.machine()))?)
         };
         let part = part(index, shape)?;
-        if let Part::Entry(i, j) = part {
+        // On a GPU an entry is a part of one.
+        if let (Part::Entry(i, j), false) = (&part, on.is_gpu()) {
             let x = scalar(x, ty)?;
-            return self.held.lock(py).set(i, j, x).raise();
+            return self.held.lock(py).set(*i, *j, x).raise();
         }
         let (rows, columns) = match part {
             Part::Row(i, columns) => (IndexList::from(vec![i]), columns),

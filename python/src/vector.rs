@@ -3,7 +3,7 @@
 use pyo3::exceptions::{PyIndexError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::pyclass::CompareOp;
-use pyo3::types::{PyBytes, PySlice, PyString};
+use pyo3::types::{PyBytes, PyList, PySlice, PyString};
 use sparring::algebra::{Array, Type};
 use sparring::runtime::{BinaryOp, Op, Vector};
 use sparring::sparse::IndexList;
@@ -227,6 +227,10 @@ impl PyVector {
         // No code of Python's runs while the vector is locked: it could wait for the lock.
         let (py, held) = (index.py(), &slf.get().held);
         let x = held.get(py);
+        if !x.is_on_host() {
+            let at = PyList::new(py, [place(index, x.len())?])?;
+            return parts::assign_part(slf.as_any(), value, at.as_any());
+        }
         let (at, value) = (place(index, x.len())?, scalar(value, x.ty())?);
         drop(x);
         held.lock(py).set(at, value).raise()

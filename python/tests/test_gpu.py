@@ -165,3 +165,5 @@ def test_objects_there():
     np.testing.assert_array_equal(m.sum(axis=0), random().sum(axis=0))
     m[0, 0] = 7.0
     assert m[0, 0] == 7.0
+    x[1] = 9.0
+    assert (x[1], x.device) == (9.0, "cuda:0")

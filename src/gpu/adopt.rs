@@ -26,8 +26,9 @@ const UNSORTED: u32 = 4;
 impl Cuda {
     /// A copy of an array that someone else has on this GPU, all that was asked of the GPU before being done.
     pub(crate) fn copy_of(&self, array: &DeviceArray, what: &'static str) -> Result<Arc<RawBuffer>> {
+        self.device().check_foreign(array, what)?;
         let buffer = self.alloc_raw(array.ty(), array.len(), what)?;
-        self.device().copy_foreign(buffer.at, array, what)?;
+        self.device().copy_foreign(buffer.at, array)?;
         Ok(buffer)
     }
     /// The vector of such an array, a value at every place.
@@ -67,8 +68,9 @@ impl Cuda {
         // Their owners may still write them.
         self.device().wait_for_all()?;
         let unsigned = |array: &DeviceArray, what| -> Result<Buffer<u32>> {
+            self.device().check_foreign(array, what)?;
             let buffer = self.alloc::<u32>(array.len(), what)?;
-            self.device().copy_foreign(buffer.at, array, what)?;
+            self.device().copy_foreign(buffer.at, array)?;
             Ok(buffer)
         };
         let row_ptr = Offsets::Small(unsigned(row_ptr, "row pointers")?);

@@ -58,13 +58,8 @@ impl Device {
         self.bind()?;
         self.context.synchronize().map_err(self.failed("waiting for the device"))
     }
-    /// Copies an array of someone else's on this GPU to `to`, which has room for it.
-    pub(in crate::gpu) fn copy_foreign(
-        &self,
-        to: sys::CUdeviceptr,
-        from: &DeviceArray,
-        what: &'static str,
-    ) -> Result<()> {
+    /// Refuses an array of someone else's that is not in this GPU's memory.
+    pub(in crate::gpu) fn check_foreign(&self, from: &DeviceArray, what: &'static str) -> Result<()> {
         if from.is_empty() {
             return Ok(());
         }
@@ -95,6 +90,10 @@ impl Device {
         if bytes as u64 > room {
             return wrong(format!("{} values of {} do not fit the {room} bytes that are there", from.len, from.ty));
         }
-        self.copy(to, from.at, bytes)
+        Ok(())
+    }
+    /// Copies an array of someone else's that is in this GPU's memory to `to`, which has room for it.
+    pub(in crate::gpu) fn copy_foreign(&self, to: sys::CUdeviceptr, from: &DeviceArray) -> Result<()> {
+        if from.is_empty() { Ok(()) } else { self.copy(to, from.at, from.len.saturating_mul(from.ty.size())) }
     }
 }
