@@ -115,6 +115,8 @@ pub(crate) fn assign<'py>(
     let (rows, columns, ty) = (indices(rows, m)?, indices(columns, n)?, target.ty(py));
     let is_list = a.is_instance_of::<PyList>() || a.is_instance_of::<PyTuple>();
     let a = &if is_list { py.import("numpy")?.call_method1("asarray", (a,))? } else { a.clone() };
+    // It is written where it is.
+    let device = device.or_else(|| target.device(py));
     let written = Written::new((mask, complement, accum, replace, Some(out.clone()), device, [transpose_a, false]));
     if type_of_number(a).is_ok() && !a.hasattr("tocsr")? && !is_vector(a) {
         let (x, on) = (scalar(a, ty)?, written.machine(&[])?);

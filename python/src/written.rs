@@ -186,6 +186,13 @@ impl<'py> Target<'py> {
             Err(PyTypeError::new_err(message))
         }
     }
+    /// The device in whose memory it is, if that is no processor.
+    pub(crate) fn device(&self, py: Python<'py>) -> Option<String> {
+        match self {
+            Self::Matrix(c) => Some(c.get().held.get(py)).filter(|c| !c.is_on_host()).map(|c| c.machine()),
+            Self::Vector(y) => Some(y.get().held.get(py)).filter(|y| !y.is_on_host()).map(|y| y.machine()),
+        }
+    }
     /// Rows and columns; a vector has one.
     pub(crate) fn shape(&self, py: Python<'py>) -> (usize, usize) {
         match self {
