@@ -228,7 +228,9 @@ pub(crate) fn is_vector(x: &Bound<'_, PyAny>) -> bool {
         Err(_) => {
             let is_line =
                 |x: &Bound<'_, PyAny>| x.getattr("ndim").is_ok_and(|n| n.extract::<usize>().is_ok_and(|n| n == 1));
-            !x.is_instance_of::<PyMatrix>() && arrays::is_on_device(x).unwrap_or(false) && is_line(x)
+            // An attribute that is there is found sooner than the want of one.
+            let is_matrix = || x.is_instance_of::<PyMatrix>() || x.hasattr(intern!(x.py(), "tocsr")).unwrap_or(false);
+            !is_matrix() && arrays::is_on_device(x).unwrap_or(false) && is_line(x)
         }
     }
 }
