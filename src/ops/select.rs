@@ -100,7 +100,7 @@ pub(crate) fn keep_values<T: Copy + Send + Sync, I: Index>(
     keeps: &Keeps<'_>,
 ) -> Result<(Pattern<I>, Vec<T>)> {
     let ptr = a.row_ptr();
-    let Some(&first) = values.first() else { return Ok((a.clone(), Vec::new())) };
+    let Some(&first) = values.first() else { return Ok((Pattern::empty(a.nrows(), a.ncols())?, Vec::new())) };
     let append = |rows: Range<usize>, lens: &mut [usize], cols: &mut Vec<I>, to: &mut Vec<T>| {
         let of = ptr[rows.start]..ptr[rows.end];
         let mut kept = filled(of.len() + CHUNK, false, "a block of rows")?;
@@ -247,7 +247,7 @@ pub(crate) fn band_values<T: Copy + Send + Sync, I: Index>(
     /// Entries of a row from which on those that are kept are copied together.
     const SHORT: usize = 24;
     let ptr = a.row_ptr();
-    let Some(&first) = values.first() else { return Ok((a.clone(), Vec::new())) };
+    let Some(&first) = values.first() else { return Ok((Pattern::empty(a.nrows(), a.ncols())?, Vec::new())) };
     // The runs of a row that are kept, one or two.
     let runs_of = |i: usize| {
         let (js, (columns, others)) = (a.row(i), band.of_row(i));
