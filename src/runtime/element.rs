@@ -2,11 +2,13 @@
 
 use super::matrix::not_made;
 use super::remote::{Remote, elsewhere};
+use super::serialize::made;
 use super::{Matrix, Scalar, Vector};
 use crate::algebra::{Array, Type};
 use crate::kernels::with_type;
 use crate::par::{Threads, collected};
-use crate::{Csr, Error, Result};
+use crate::sparse::SerializedMatrix;
+use crate::{Error, Result};
 
 /// Refuses an index that is not below its bound.
 fn check(axis: &'static str, index: usize, bound: usize) -> Result<()> {
@@ -26,9 +28,12 @@ impl Matrix {
     /// # Ok::<(), sparring::Error>(())
     /// ```
     /// # Errors
-    /// Those of [`Csr::empty`]; [`Error::Unsupported`] for structs.
+    /// Those of [`Csr::empty`](crate::Csr::empty); [`Error::Unsupported`] for structs.
     pub fn empty(ty: Type, nrows: usize, ncols: usize) -> Result<Self> {
-        with_type!(ty, T => Ok(Csr::<T>::empty(nrows, ncols)?.into()), Err(not_made(ty)))
+        if matches!(ty, Type::Struct(_)) {
+            return Err(not_made(ty));
+        }
+        made(SerializedMatrix::empty(ty, nrows, ncols)?)
     }
     /// The value at (i, j); nothing where there is no entry.
     ///

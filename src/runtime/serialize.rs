@@ -36,10 +36,14 @@ impl Matrix {
     /// # Errors
     /// Those of [`Csr::deserialize`](crate::Csr::deserialize).
     pub fn deserialize(from: &mut dyn Read) -> Result<Self> {
-        let made = SerializedMatrix::<u32>::read(from)?;
-        let ty = made.values.ty();
-        with_type!(ty, T => Ok(made.typed::<T>()?.into()), Err(unknown(ty)))
+        made(SerializedMatrix::<u32>::read(from)?)
     }
+}
+
+/// The matrix of what was read, or is empty.
+pub(super) fn made(parts: SerializedMatrix<u32>) -> Result<Matrix> {
+    let ty = parts.values.ty();
+    with_type!(ty, T => Ok(parts.typed::<T>()?.into()), Err(unknown(ty)))
 }
 
 impl Vector {

@@ -13,7 +13,7 @@ use crate::pattern::{Pattern, check_nrows};
 use crate::{Index, Result};
 
 /// Matrices of fewer rows are kept as compressed rows: their row pointers take 8 MiB at most.
-const LEAST: usize = 1 << 20;
+pub(super) const LEAST: usize = 1 << 20;
 /// A matrix keeps the rows that have entries alone if at most one row in so many has any.
 const FEW: usize = 16;
 

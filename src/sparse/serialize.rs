@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use super::framed::{In, Kind, Out};
 use super::hyper::check_stored;
+use super::hyper_form::LEAST;
 use crate::algebra::{Array, Slice, Type, Value};
 use crate::{Csr, Error, Index, Pattern, Result, Vector};
 
@@ -114,20 +115,28 @@ impl<I: Index> SerializedMatrix<I> {
         let values = file.values(ty, nnz, nnz)?;
         file.finish()?;
         let pattern = Pattern::from_unsorted(rows, ncols, row_ptr, columns)?;
+        if let Some(stored) = &stored {
+            check_stored(nrows, stored, pattern.nrows())?;
+        }
         Ok(Self { nrows, stored, pattern, values })
+    }
+    /// A matrix without entries, of values that are numbers.
+    /// # Errors
+    /// Those of [`Csr::empty`].
+    pub(crate) fn empty(ty: Type, nrows: usize, ncols: usize) -> Result<Self> {
+        let is_hyper = nrows >= LEAST;
+        let pattern = Pattern::empty(if is_hyper { 0 } else { nrows }, ncols)?;
+        Ok(Self { nrows, stored: is_hyper.then(Vec::new), pattern, values: Array::zeros(ty, 0)? })
     }
     /// The matrix, if its values are of type `T`.
     /// # Errors
-    /// [`Error::Argument`] if they are not, with both types; those of [`HyperCsr::new`](super::HyperCsr::new).
+    /// [`Error::Argument`] if they are not, with both types; [`Error::OutOfMemory`].
     pub(crate) fn typed<T: Value>(self) -> Result<Csr<T, I>> {
         let values = self.values.into_vec::<T>().map_err(|values| other_type(values.ty(), T::TYPE))?;
         let rows = Csr::with_pattern(self.pattern.into(), values)?;
         match self.stored {
             None => Ok(rows),
-            Some(stored) => {
-                check_stored(self.nrows, &stored, rows.nrows())?;
-                rows.labelled(self.nrows, Arc::new(stored))
-            }
+            Some(stored) => rows.labelled(self.nrows, Arc::new(stored)),
         }
     }
 }
