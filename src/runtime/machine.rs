@@ -72,10 +72,16 @@ impl Machine {
             0
         }
     }
-    pub(super) fn engine(&self) -> &dyn Engine {
+    /// The machine that an engine of another crate is.
+    pub fn from_engine(engine: impl Engine) -> Self {
+        Self(Arc::new(engine))
+    }
+    /// What runs its operations.
+    #[must_use]
+    pub fn engine(&self) -> &dyn Engine {
         &*self.0
     }
-    /// The machine by its type, if it is a `Cpu` or a `Cuda`.
+    /// The machine by its type: a `Cpu`, a `Cuda`, or an engine of another crate.
     #[must_use]
     pub fn typed<M: Any>(&self) -> Option<&M> {
         (self.engine() as &dyn Any).downcast_ref()
@@ -83,7 +89,14 @@ impl Machine {
     /// Whether it is a GPU.
     #[must_use]
     pub fn is_gpu(&self) -> bool {
-        self.typed::<Cpu>().is_none()
+        #[cfg(feature = "cuda")]
+        {
+            self.typed::<Cuda>().is_some()
+        }
+        #[cfg(not(feature = "cuda"))]
+        {
+            false
+        }
     }
     /// `cpu`, or `cuda:0` and so on.
     #[must_use]

@@ -5,7 +5,7 @@ use std::io::Write;
 use std::sync::Arc;
 
 use super::cast::{cast, wrapping_cast};
-use super::remote::{Downloaded, Remote, elsewhere};
+use super::remote::{Remote, elsewhere};
 use super::vector::Vector;
 use crate::algebra::{Array, Slice, SliceMut, Type, Value, for_each_type};
 use crate::kernels::{Operand, precompiled, with_type};
@@ -176,13 +176,14 @@ impl Matrix {
             Ok(Csr::with_pattern(pattern, values)?.into())
         }, Err(not_made(ty)))
     }
-    /// A matrix in the memory of another engine.
-    #[cfg_attr(not(feature = "cuda"), allow(dead_code, reason = "for engines other than the processor"))]
-    pub(super) fn remote(there: Box<dyn Remote>, nnz: usize) -> Self {
+    /// A matrix in the memory of another engine, of so many entries.
+    #[must_use]
+    pub fn remote(there: Box<dyn Remote>, nnz: usize) -> Self {
         Self(Place::Remote(there, nnz))
     }
     /// What another engine holds.
-    pub(super) fn as_remote(&self) -> Option<&dyn Remote> {
+    #[must_use]
+    pub fn as_remote(&self) -> Option<&dyn Remote> {
         match &self.0 {
             Place::Remote(there, _) => Some(&**there),
             Place::Host(_) => None,
@@ -258,10 +259,7 @@ impl Matrix {
     pub fn download(&self) -> Result<Self> {
         match &self.0 {
             Place::Host(_) => Ok(self.clone()),
-            Place::Remote(there, _) => match there.download()? {
-                Downloaded::Matrix(pattern, values) => Self::new(pattern, values),
-                Downloaded::Vector(_) => Err(elsewhere("matrix")),
-            },
+            Place::Remote(there, _) => there.download()?.try_into(),
         }
     }
     /// Whether both are one matrix: they share their memory.

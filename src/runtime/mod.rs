@@ -41,7 +41,7 @@ mod compare;
 mod dense;
 mod distances;
 mod element;
-mod engine;
+pub mod engine;
 mod graphs;
 mod index;
 mod machine;
@@ -54,7 +54,6 @@ mod operator;
 mod parts;
 mod plan;
 mod product;
-#[cfg_attr(not(feature = "cuda"), allow(dead_code, reason = "for engines other than the processor"))]
 mod remote;
 mod scalar;
 mod semiring;

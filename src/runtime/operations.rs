@@ -4,9 +4,9 @@ use super::engine::{Call, Object, Op, Operand};
 use super::{BinaryOp, Collection, Machine, Matrix, Monoid, Scalar, Semiring, UnaryOp, Vector};
 #[cfg(doc)]
 use crate::Error;
-use crate::Result;
 use crate::ops::Pairing;
 use crate::par::note;
+use crate::{Cpu, Result};
 
 /// Operations on matrices and vectors whose types are known at run time.
 ///
@@ -44,7 +44,7 @@ impl Machine {
     pub(super) fn note_call(&self, op: &str, operands: &[Option<Operand<'_>>]) {
         note(|| {
             let operands: Vec<String> = operands.iter().flatten().map(Operand::described).collect();
-            let place = if self.is_gpu() { format!(" on {}", self.name()) } else { String::new() };
+            let place = if self.typed::<Cpu>().is_none() { format!(" on {}", self.name()) } else { String::new() };
             format!("{op}{place}: {}", operands.join("; "))
         });
     }

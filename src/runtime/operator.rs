@@ -326,6 +326,15 @@ impl UnaryOp {
     pub fn takes(&self) -> Type {
         self.formula().parameters()[0].1
     }
+    /// This operator for a block of a matrix that begins at (i, j): places that it looks at are those of the whole.
+    #[must_use]
+    pub fn shifted(&self, [i, j]: [u64; 2]) -> Self {
+        let formula = self.formula().shifted(&[("i", i), ("j", j)]);
+        if formula == *self.formula() {
+            return self.clone();
+        }
+        Self { op: Arc::new(CompiledOp::new(&format!("{self}, at {:?}", [i, j]), formula)), s: self.s.clone() }
+    }
     /// Type of the scalar that it takes, if it reads one.
     #[must_use]
     pub fn takes_scalar(&self) -> Option<Type> {
@@ -412,6 +421,11 @@ impl Monoid {
         let text = formula.name().unwrap_or(op.0.text());
         Ok(Self(Arc::new(CompiledMonoid::new(text, formula))))
     }
+    /// One whose laws hold.
+    pub(super) fn of_formula(formula: MonoidFormula) -> Self {
+        let text = formula.name().map_or_else(|| formula.op().to_string(), Into::into);
+        Self(Arc::new(CompiledMonoid::new(&text, formula)))
+    }
     /// Type of the values.
     #[must_use]
     pub fn ty(&self) -> Type {
@@ -421,6 +435,11 @@ impl Monoid {
     #[must_use]
     pub fn identity(&self) -> Scalar {
         Scalar::of(self.formula().identity().clone())
+    }
+    /// ⊕ by itself.
+    #[must_use]
+    pub fn op(&self) -> BinaryOp {
+        BinaryOp(Arc::new(CompiledOp::new(self.0.text(), self.formula().op().clone())))
     }
     /// As data.
     #[must_use]

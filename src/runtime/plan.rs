@@ -1,11 +1,13 @@
 //! The structure of a product, on the machine that made it.
 
-#[cfg(feature = "cuda")]
-use crate::Error;
-use crate::Result;
+use std::any::Any;
+use std::fmt::Debug;
+use std::sync::Arc;
+
 #[cfg(feature = "cuda")]
 use crate::gpu::spgemm as device;
 use crate::spgemm;
+use crate::{Error, Result};
 
 /// The structure of C = A·B, on the machine that made it.
 #[derive(Clone, Debug)]
@@ -15,6 +17,22 @@ pub enum Plan {
     /// On a GPU.
     #[cfg(feature = "cuda")]
     Device(device::Plan),
+    /// On a machine of another crate.
+    Remote(Arc<dyn RemotePlan>),
+}
+
+/// The structure of a product that an engine outside of this crate made.
+pub trait RemotePlan: Any + Debug + Send + Sync {
+    /// Name of the engine.
+    fn engine(&self) -> String;
+    /// As any type, for its engine to know again.
+    fn as_any(&self) -> &dyn Any;
+    /// Rows and columns of C.
+    fn shape(&self) -> (usize, usize);
+    /// What was chosen, and why.
+    fn explain(&self) -> String;
+    /// Figures of the product.
+    fn stats(&self) -> Stats;
 }
 
 /// Figures of a product, as far as they were counted.
@@ -42,6 +60,7 @@ impl Plan {
             Self::Host(plan) => plan.flops(),
             #[cfg(feature = "cuda")]
             Self::Device(plan) => plan.flops(),
+            Self::Remote(plan) => plan.stats().flops,
         }
     }
     /// Entries of C.
@@ -51,6 +70,7 @@ impl Plan {
             Self::Host(plan) => plan.nnz(),
             #[cfg(feature = "cuda")]
             Self::Device(plan) => plan.nnz(),
+            Self::Remote(plan) => plan.stats().nnz,
         }
     }
     /// Rows and columns of C.
@@ -60,6 +80,7 @@ impl Plan {
             Self::Host(plan) => plan.shape(),
             #[cfg(feature = "cuda")]
             Self::Device(plan) => plan.shape(),
+            Self::Remote(plan) => plan.shape(),
         }
     }
     /// What was chosen, and why.
@@ -69,6 +90,7 @@ impl Plan {
             Self::Host(plan) => plan.explain(),
             #[cfg(feature = "cuda")]
             Self::Device(plan) => plan.explain(),
+            Self::Remote(plan) => plan.explain(),
         }
     }
     /// Figures of the product.
@@ -88,25 +110,24 @@ impl Plan {
                 cf: plan.compression().map(|c| c.cf),
                 cmrf: plan.compression().map(|c| c.cmrf),
             },
+            Self::Remote(plan) => plan.stats(),
         }
     }
     pub(super) fn host(&self) -> Result<&spgemm::Plan> {
         match self {
             Self::Host(plan) => Ok(plan),
-            #[cfg(feature = "cuda")]
-            Self::Device(_) => Err(elsewhere()),
+            _ => Err(elsewhere()),
         }
     }
     #[cfg(feature = "cuda")]
     pub(super) fn device(&self) -> Result<&device::Plan> {
         match self {
             Self::Device(plan) => Ok(plan),
-            Self::Host(_) => Err(elsewhere()),
+            _ => Err(elsewhere()),
         }
     }
 }
 
-#[cfg(feature = "cuda")]
 fn elsewhere() -> Error {
     Error::Argument { name: "plan", message: "it was made on another machine".into() }
 }
@@ -119,6 +140,7 @@ impl Plan {
             Self::Host(_) => "cpu".into(),
             #[cfg(feature = "cuda")]
             Self::Device(plan) => format!("cuda:{}", plan.array().ordinal()),
+            Self::Remote(plan) => plan.engine(),
         }
     }
 }

@@ -2,15 +2,14 @@
 
 use std::any::Any;
 use std::fmt::Debug;
-use std::sync::Arc;
 
-use crate::algebra::{Array, Type};
-use crate::ops::by_formula::AnyVector;
+use super::engine::Object;
+use crate::algebra::Type;
 use crate::sparse::IndexList;
-use crate::{Error, Pattern, Result};
+use crate::{Error, Result};
 
 /// A matrix or a vector in the memory of an engine.
-pub(crate) trait Remote: Any + Debug + Send + Sync {
+pub trait Remote: Any + Debug + Send + Sync {
     /// Name of the engine.
     fn engine(&self) -> String;
     /// As any type, for its engine to know again.
@@ -32,7 +31,7 @@ pub(crate) trait Remote: Any + Debug + Send + Sync {
     /// A copy in the processor's memory.
     /// # Errors
     /// Those of the engine.
-    fn download(&self) -> Result<Downloaded>;
+    fn download(&self) -> Result<Object>;
     /// The values of a vector as an index list that stays where they are; `None` if they are to be brought here, to be
     /// looked at.
     /// # Errors
@@ -46,14 +45,7 @@ impl Clone for Box<dyn Remote> {
     }
 }
 
-/// What was copied to the processor's memory.
-#[derive(Debug)]
-pub(crate) enum Downloaded {
-    Matrix(Arc<Pattern>, Array),
-    Vector(AnyVector),
-}
-
 /// The error of what is to be read in the processor's memory and is not there.
 pub(super) fn elsewhere(name: &'static str) -> Error {
-    Error::Argument { name, message: "it is on a GPU; download it".into() }
+    Error::Argument { name, message: "it is on a GPU or another machine; download it".into() }
 }

@@ -53,6 +53,11 @@ impl Semiring {
     pub fn ty(&self) -> Type {
         self.0.ty()
     }
+    /// ⊕ by itself.
+    #[must_use]
+    pub fn add(&self) -> Monoid {
+        Monoid::of_formula(self.formula().add().clone())
+    }
     /// As data.
     #[must_use]
     pub fn formula(&self) -> &RingFormula {
@@ -75,6 +80,16 @@ impl Semiring {
     #[must_use]
     pub fn transposed(&self) -> Self {
         Self(self.0.transposed())
+    }
+    /// This semiring for blocks of A and B that begin at (i, k) and (k, j): places that ⊗ looks at are those of the whole.
+    /// It is itself where ⊗ looks at none.
+    #[must_use]
+    pub fn shifted(&self, by: [u64; 3]) -> Self {
+        let formula = self.formula().shifted(by);
+        if formula == *self.formula() {
+            return self.clone();
+        }
+        Self(Arc::new(CompiledRing::new(&format!("{self}, at {by:?}"), formula)))
     }
     /// The name of a function that runs on the processor alone, if ⊕ or ⊗ is one.
     #[cfg(feature = "cuda")]

@@ -5,7 +5,7 @@ use std::io::Write;
 use std::sync::Arc;
 
 use super::cast::{check_held, wrapping_cast};
-use super::remote::{Downloaded, Remote, elsewhere};
+use super::remote::{Remote, elsewhere};
 use crate::algebra::{Array, Type, Value};
 use crate::kernels::{precompiled, with_type};
 use crate::ops::by_formula::{AnyVector, View};
@@ -90,13 +90,13 @@ impl Vector {
         }))
     }
     /// A vector in the memory of another engine.
-    #[cfg_attr(not(feature = "cuda"), allow(dead_code, reason = "for engines other than the processor"))]
-    pub(super) fn remote(there: Box<dyn Remote>) -> Self {
+    #[must_use]
+    pub fn remote(there: Box<dyn Remote>) -> Self {
         Self(Place::Remote(there))
     }
     /// What another engine holds.
-    #[cfg_attr(not(feature = "cuda"), allow(dead_code, reason = "for engines other than the processor"))]
-    pub(super) fn as_remote(&self) -> Option<&dyn Remote> {
+    #[must_use]
+    pub fn as_remote(&self) -> Option<&dyn Remote> {
         match &self.0 {
             Place::Remote(there) => Some(&**there),
             Place::Host(_) => None,
@@ -187,10 +187,7 @@ impl Vector {
     pub fn download(&self) -> Result<Self> {
         match &self.0 {
             Place::Host(_) => Ok(self.clone()),
-            Place::Remote(there) => match there.download()? {
-                Downloaded::Vector(made) => Self::of(made),
-                Downloaded::Matrix(..) => Err(elsewhere("vector")),
-            },
+            Place::Remote(there) => there.download()?.try_into(),
         }
     }
     /// Whether it is in the processor's memory.

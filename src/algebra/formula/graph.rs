@@ -236,6 +236,42 @@ impl Formula {
     pub(crate) fn over(&self, parameters: &[Parameter]) -> Option<Self> {
         self.renamed(parameters, |name| name)
     }
+    /// The formula of x + d in the place of each parameter x of type u64 that is named here with its d: what an operator
+    /// that reads places computes in a block of a matrix, at the places of the whole.
+    /// ```
+    /// use sparring::algebra::{Formula, Type};
+    /// let f = Formula::parse("i < j", &[("i", Type::U64), ("j", Type::U64)], None)?;
+    /// assert_eq!(f.shifted(&[("i", 5), ("j", 0)]).to_string(), "i + 5 < j");
+    /// # Ok::<(), sparring::Error>(())
+    /// ```
+    #[must_use]
+    pub fn shifted(&self, by: &[(&str, u64)]) -> Self {
+        let offset = |name: &str| by.iter().find(|d| d.0 == name && d.1 != 0).map(|d| d.1);
+        if !self.0.parameters.iter().any(|p| p.1 == Type::U64 && offset(&p.0).is_some() && self.reads(&p.0)) {
+            return self.clone();
+        }
+        let mut builder = Builder::new(self.0.parameters.clone());
+        let mut place: Vec<usize> = Vec::with_capacity(self.nodes().len());
+        for Node { kind, ty } in self.nodes() {
+            let kind = match kind {
+                Kind::Call(f, operands) => Kind::Call(*f, operands.map(|o| place[o])),
+                Kind::Host(f, operands) => Kind::Host(f.clone(), operands.map(|o| place[o])),
+                other => other.clone(),
+            };
+            let is_shifted = match &kind {
+                Kind::Parameter(p) if *ty == Type::U64 => offset(&self.0.parameters[*p].0),
+                _ => None,
+            };
+            let mut node = builder.add(Node { kind, ty: *ty });
+            if let Some(d) = is_shifted {
+                let d = builder.constant(Constant::of(d));
+                node = builder.call(Function::Add, &[node, d], Type::U64);
+            }
+            place.push(node);
+        }
+        let result = place[place.len() - 1];
+        builder.finish(result)
+    }
     /// As [`over`](Self::over), of parameters that have other names there: `a` is the one called `name("a")`.
     #[must_use]
     pub(crate) fn renamed(&self, parameters: &[Parameter], name: impl Fn(&str) -> &str) -> Option<Self> {

@@ -323,6 +323,12 @@ impl RingFormula {
         let mul = self.mul.renamed(&parameters, exchanged)?;
         Some(Self { add: self.add.clone(), mul })
     }
+    /// The semiring whose ⊗ sees i + di, k + dk and j + dj where this one's sees i, k and j: that of blocks of A and B
+    /// which begin at (di, dk) and (dk, dj).
+    #[must_use]
+    pub fn shifted(&self, [i, k, j]: [u64; 3]) -> Self {
+        Self { add: self.add.clone(), mul: self.mul.shifted(&[("i", i), ("k", k), ("j", j)]) }
+    }
     /// ⊕.
     #[must_use]
     pub fn add(&self) -> &MonoidFormula {

@@ -15,14 +15,13 @@ use crate::gpu::{
 };
 use crate::graph::{TriangleMethod, Triangles, triangles, triangles_per_edge, triangles_per_vertex};
 use crate::ops::Pairing;
-use crate::ops::by_formula::AnyVector;
 use crate::par::note;
 use crate::runtime::Machine;
 use crate::runtime::distances::{Comparison, Neighbours, with_float};
 use crate::runtime::index::{EngineIndex, RowIndex};
 use crate::runtime::matrix::{Matrix, Sum};
 use crate::runtime::plan::Plan;
-use crate::runtime::remote::{Downloaded, Remote};
+use crate::runtime::remote::Remote;
 use crate::runtime::scalar::Scalar;
 use crate::runtime::semiring::Semiring;
 use crate::runtime::vector::Vector;
@@ -49,7 +48,7 @@ trait DeviceObject: Any + Clone + Debug + Send + Sync {
     fn values(&self) -> &Arc<RawBuffer>;
     fn shape(&self) -> (usize, usize);
     fn nnz(&self, cuda: &Cuda) -> Result<usize>;
-    fn download(&self, cuda: &Cuda) -> Result<Downloaded>;
+    fn download(&self, cuda: &Cuda) -> Result<Object>;
     fn index_list(&self, _: &Cuda) -> Result<Option<IndexList>> {
         Ok(None)
     }
@@ -65,9 +64,9 @@ impl DeviceObject for RawCsr {
     fn nnz(&self, _: &Cuda) -> Result<usize> {
         Ok(self.nnz())
     }
-    fn download(&self, cuda: &Cuda) -> Result<Downloaded> {
+    fn download(&self, cuda: &Cuda) -> Result<Object> {
         let (pattern, values) = cuda.download_raw(self)?;
-        Ok(Downloaded::Matrix(pattern, values))
+        Ok(Matrix::new(pattern, values)?.into())
     }
 }
 impl DeviceObject for RawVector {
@@ -80,11 +79,11 @@ impl DeviceObject for RawVector {
     fn nnz(&self, cuda: &Cuda) -> Result<usize> {
         cuda.vector_nnz_raw(self)
     }
-    fn download(&self, cuda: &Cuda) -> Result<Downloaded> {
+    fn download(&self, cuda: &Cuda) -> Result<Object> {
         let (indices, values) = cuda.entries_raw(self)?;
         let indices = cuda.get(&indices, "indices of a vector")?;
         let values = cuda.get_raw(&values, "values of a vector")?;
-        Ok(Downloaded::Vector(AnyVector::list(self.len, indices, values)))
+        Ok(Vector::new(self.len, indices, values)?.into())
     }
     fn index_list(&self, cuda: &Cuda) -> Result<Option<IndexList>> {
         cuda.index_list_raw(self)
@@ -116,7 +115,7 @@ impl<X: DeviceObject> Remote for OnDevice<X> {
     fn nnz(&self) -> Result<usize> {
         self.raw.nnz(&self.cuda)
     }
-    fn download(&self) -> Result<Downloaded> {
+    fn download(&self) -> Result<Object> {
         self.raw.download(&self.cuda)
     }
     fn index_list(&self) -> Result<Option<IndexList>> {

@@ -1,8 +1,13 @@
 //! What a machine brings: operations on matrices and vectors whose types are known at run time.
+//!
+//! For crates that bring a machine of their own, as `sparring-cluster` brings the processes of an MPI job: they implement
+//! [`Engine`], hold their objects behind [`Remote`], and [`Machine::from_engine`](super::Machine::from_engine) makes it a
+//! machine. The traits may change in any version.
 
 mod cpu;
 #[cfg(feature = "cuda")]
 mod cuda;
+mod wire;
 
 use std::any::Any;
 use std::fmt::Debug;
@@ -27,6 +32,10 @@ use crate::sparse::IndexList;
 use crate::spgemm::Options;
 use crate::{Error, Result};
 
+pub use super::plan::RemotePlan;
+pub use super::remote::Remote;
+pub use wire::{bytes_of, full_values, values_of};
+
 /// A machine: one entry point for every operation, and the memory that holds its operands.
 ///
 /// No method assumes shared memory: operands that lie elsewhere are sent for the call, and results stay where they are
@@ -35,7 +44,7 @@ use crate::{Error, Result};
 ///
 /// # Errors
 /// Those of the operations and of the device.
-pub(crate) trait Engine: Any + Debug + Send + Sync {
+pub trait Engine: Any + Debug + Send + Sync {
     /// `cpu`, or `cuda:0` and so on.
     fn name(&self) -> String;
     /// What it is, in words that begin with its name.
@@ -184,7 +193,7 @@ pub(crate) trait Engine: Any + Debug + Send + Sync {
 }
 
 /// An engine that counts triangles of graphs.
-pub(crate) trait TriangleEngine {
+pub trait TriangleEngine {
     /// Triangles of the graph.
     /// # Errors
     /// Those of [`triangles`](crate::graph::triangles).
@@ -200,7 +209,7 @@ pub(crate) trait TriangleEngine {
 }
 
 /// An engine that compares rows; operands are of f32 or f64.
-pub(crate) trait DistanceEngine {
+pub trait DistanceEngine {
     /// All distances, row after row into `out`, which has room for them; what ran, and why.
     /// # Errors
     /// See [`DistanceBackend`](crate::backend::DistanceBackend).
@@ -242,7 +251,8 @@ pub enum Operand<'a> {
 
 impl Operand<'_> {
     /// Type of the values.
-    pub(super) fn ty(&self) -> Type {
+    #[must_use]
+    pub fn ty(&self) -> Type {
         match self {
             Self::Matrix(a) => a.ty(),
             Self::Vector(x) => x.ty(),
@@ -280,7 +290,9 @@ pub enum Object {
 
 impl Object {
     /// As an operand.
-    pub(super) fn operand(&self) -> Result<Operand<'_>> {
+    /// # Errors
+    /// [`Error::Argument`] for a scalar.
+    pub fn operand(&self) -> Result<Operand<'_>> {
         match self {
             Self::Matrix(a) => Ok(a.into()),
             Self::Vector(x) => Ok(x.into()),
@@ -311,11 +323,11 @@ objects! { Matrix Vector Scalar }
 
 /// The places of a mask, or all others.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct MaskSpec<'a> {
+pub struct MaskSpec<'a> {
     /// It allows where this has an entry, whatever its value.
-    pub(crate) structure: Operand<'a>,
+    pub structure: Operand<'a>,
     /// It allows everywhere else.
-    pub(crate) complement: bool,
+    pub complement: bool,
 }
 
 /// What [`Op::Aggregate`] tells of the entries of a row; of columns with
@@ -414,7 +426,8 @@ impl Op<'_> {
         }
     }
     /// Its name in messages.
-    pub(super) fn name(&self) -> &'static str {
+    #[must_use]
+    pub fn name(&self) -> &'static str {
         match self {
             Op::Mxm(..) => "mxm",
             Op::Mxv(_) => "mxv",
@@ -442,33 +455,36 @@ impl Op<'_> {
 
 /// An operation with its operands and its mask: T⟨M⟩ of C⟨M⟩ ⊙= T.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Call<'a> {
+pub struct Call<'a> {
     /// The operation.
-    pub(crate) op: Op<'a>,
+    pub op: Op<'a>,
     /// Its left or only operand.
-    pub(crate) a: Operand<'a>,
+    pub a: Operand<'a>,
     /// Its right operand, of operations that have two.
-    pub(crate) b: Option<Operand<'a>>,
+    pub b: Option<Operand<'a>>,
     /// Where the result may have entries.
-    pub(crate) mask: Option<MaskSpec<'a>>,
+    pub mask: Option<MaskSpec<'a>>,
 }
 
 impl<'a> Call<'a> {
     /// An operation on one operand.
-    pub(crate) fn unary(op: Op<'a>, a: impl Into<Operand<'a>>) -> Self {
+    #[must_use]
+    pub fn unary(op: Op<'a>, a: impl Into<Operand<'a>>) -> Self {
         Self { op, a: a.into(), b: None, mask: None }
     }
     /// An operation on two.
-    pub(crate) fn binary(op: Op<'a>, a: impl Into<Operand<'a>>, b: impl Into<Operand<'a>>) -> Self {
+    #[must_use]
+    pub fn binary(op: Op<'a>, a: impl Into<Operand<'a>>, b: impl Into<Operand<'a>>) -> Self {
         Self { op, a: a.into(), b: Some(b.into()), mask: None }
     }
     /// The same under a mask.
-    pub(crate) fn mask(self, structure: impl Into<Operand<'a>>, complement: bool) -> Self {
+    #[must_use]
+    pub fn mask(self, structure: impl Into<Operand<'a>>, complement: bool) -> Self {
         Self { mask: Some(MaskSpec { structure: structure.into(), complement }), ..self }
     }
 }
 
 /// The error of operands that an operation does not have: a matrix where it takes a vector, or one too few.
-fn unfit() -> Error {
+pub fn unfit() -> Error {
     Error::Argument { name: "operands", message: "the operation takes matrices and vectors in other places".into() }
 }

@@ -1,0 +1,57 @@
+//! Values as bytes and back: what engines send to each other.
+
+use crate::algebra::{Array, Number, Slice, SliceMut, Type};
+use crate::kernels::with_type;
+use crate::par::filled;
+use crate::runtime::Vector;
+use crate::{Error, Result};
+
+/// The bytes of values that are numbers, little-endian.
+/// # Errors
+/// [`Error::Unsupported`] for structs; [`Error::OutOfMemory`].
+/// # Example
+/// ```
+/// use sparring::algebra::{Slice, Type};
+/// use sparring::runtime::engine::{bytes_of, values_of};
+/// let mut bytes = bytes_of(Slice::of(&[258u16, 3]))?;
+/// assert_eq!(bytes, [2, 1, 3, 0]);
+/// assert_eq!(values_of(Type::U16, &mut bytes)?.slice().get::<u16>(), Some(&[258, 3][..]));
+/// # Ok::<(), sparring::Error>(())
+/// ```
+pub fn bytes_of(values: Slice<'_>) -> Result<Vec<u8>> {
+    let ty = values.ty();
+    if matches!(ty, Type::Struct(_)) {
+        return Err(no_number(ty));
+    }
+    let mut bytes = filled(values.len() * ty.size(), 0, "values as bytes")?;
+    values.copy_le_bytes(0, &mut bytes);
+    Ok(bytes)
+}
+
+/// The values of these bytes, which are scratch afterwards.
+/// # Errors
+/// [`Error::Unsupported`] for structs; [`Error::Argument`] for bytes that are no whole number of values, and for a byte
+/// that is no bool; [`Error::OutOfMemory`].
+pub fn values_of(ty: Type, bytes: &mut [u8]) -> Result<Array> {
+    let wrong = |message| Error::Argument { name: "bytes", message };
+    with_type!(ty, T => {
+        if !bytes.len().is_multiple_of(size_of::<T>()) {
+            return Err(wrong(format!("{} bytes are no whole number of values of {ty}", bytes.len())));
+        }
+        let mut values = filled(bytes.len() / size_of::<T>(), T::ZERO, "values")?;
+        let set = SliceMut::of(&mut values).set_le_bytes(bytes);
+        set.map_err(|at| wrong(format!("byte {at} is no bool")))?;
+        Ok(Array::of(values))
+    }, Err(no_number(ty)))
+}
+
+/// The values of a vector in the processor's memory that has one at every place.
+#[must_use]
+pub fn full_values(x: &Vector) -> Option<Slice<'_>> {
+    let view = x.view().ok()?;
+    (view.pattern().nnz() == view.len()).then(|| view.values())
+}
+
+fn no_number(ty: Type) -> Error {
+    Error::Unsupported { what: format!("{ty} as bytes"), why: "its values are no numbers".into() }
+}
