@@ -1,0 +1,148 @@
+//! What ranks hold: blocks of matrices and pieces of vectors, each on the rank's own machine.
+
+use std::any::Any;
+use std::sync::Arc;
+
+use sparring::algebra::Type;
+use sparring::runtime::engine::{Object, Remote};
+use sparring::runtime::{IndexList, Machine, Matrix, Op, Vector};
+use sparring::{Cpu, Result};
+
+use crate::cluster::Shared;
+use crate::wire::{Entries, joined, matrix_bytes, matrix_of};
+
+/// A matrix of which this rank has one block.
+#[derive(Clone, Debug)]
+pub(crate) struct Block {
+    pub(crate) shared: Arc<Shared>,
+    pub(crate) shape: (usize, usize),
+    pub(crate) nnz: usize,
+    pub(crate) block: Matrix,
+}
+
+/// A vector of which this rank has some places, perhaps none.
+#[derive(Clone, Debug)]
+pub(crate) struct Piece {
+    pub(crate) shared: Arc<Shared>,
+    pub(crate) len: usize,
+    pub(crate) nnz: usize,
+    pub(crate) piece: Vector,
+}
+
+impl From<Block> for Matrix {
+    fn from(a: Block) -> Self {
+        let nnz = a.nnz;
+        Matrix::remote(Box::new(a), nnz)
+    }
+}
+impl From<Piece> for Vector {
+    fn from(x: Piece) -> Self {
+        Vector::remote(Box::new(x))
+    }
+}
+
+fn host() -> Machine {
+    Machine::from(Cpu::new())
+}
+
+impl Block {
+    /// The block of this rank, of a matrix that every rank has.
+    pub(crate) fn of(shared: &Arc<Shared>, a: &Matrix) -> Result<Matrix> {
+        let (rows, cols) = shared.grid.block(a.shape());
+        let here = a.download()?;
+        let block: Matrix = if shared.world.size() == 1 {
+            here
+        } else {
+            host().call(Op::Extract(&IndexList::from(rows), &IndexList::from(cols)), &here).eval()?
+        };
+        shared.inner.upload(&block)
+    }
+    /// The whole matrix, on every rank: its blocks, gathered. Collective.
+    fn whole(&self) -> Result<Matrix> {
+        if self.shared.world.size() == 1 {
+            return self.block.download();
+        }
+        let shared = &self.shared;
+        let (made, _) = shared.together("download of a matrix", || {
+            let all = shared.world.all_gather(matrix_bytes(&self.block)?)?;
+            let blocks = all.iter().map(|bytes| matrix_of(self.block.ty(), bytes)).collect::<Result<Vec<_>>>()?;
+            let rows: Vec<Vec<&Matrix>> =
+                blocks.chunks(shared.grid.shape().1).map(|row| row.iter().collect()).collect();
+            let rows: Vec<&[&Matrix]> = rows.iter().map(Vec::as_slice).collect();
+            Ok((host().concat(&rows)?, 0))
+        })?;
+        Ok(made)
+    }
+}
+
+impl Piece {
+    /// The piece of this rank, of a vector that every rank has.
+    pub(crate) fn of(shared: &Arc<Shared>, x: &Vector) -> Result<Vector> {
+        let here = x.download()?;
+        let piece: Vector = if shared.world.size() == 1 {
+            here
+        } else {
+            let range = IndexList::from(shared.grid.piece(here.len()));
+            host().call(Op::Extract(&range, &IndexList::all()), &here).eval()?
+        };
+        shared.inner.upload_vector(&piece)
+    }
+    /// The whole vector, on every rank. Collective.
+    fn whole(&self) -> Result<Vector> {
+        if self.shared.world.size() == 1 {
+            return self.piece.download();
+        }
+        let shared = &self.shared;
+        let (made, _) = shared.together("download of a vector", || {
+            let entries = Entries::of(&self.piece)?;
+            let all = shared.world.all_gather(entries.part(0..self.piece.len())?)?;
+            let starts = shared.grid.all().map(|at| shared.grid.piece_of(self.len, at).start);
+            let parts: Vec<(usize, &[u8])> = starts.zip(all.iter().map(Vec::as_slice)).collect();
+            Ok((joined(entries.ty, self.len, &parts)?, 0))
+        })?;
+        Ok(made)
+    }
+}
+
+macro_rules! remote {
+    ($($kind:ident |$x:ident| $shape:expr, $part:ident, $is:expr;)*) => {$(
+        impl Remote for $kind {
+            fn engine(&self) -> String {
+                "cluster".into()
+            }
+            fn as_any(&self) -> &dyn Any {
+                self
+            }
+            fn as_any_mut(&mut self) -> &mut dyn Any {
+                self
+            }
+            fn another(&self) -> Box<dyn Remote> {
+                Box::new(self.clone())
+            }
+            fn is(&self, other: &dyn Remote) -> bool {
+                let is: fn(&$kind, &$kind) -> bool = $is;
+                other.as_any().downcast_ref::<Self>().is_some_and(|other| is(self, other))
+            }
+            fn ty(&self) -> Type {
+                self.$part.ty()
+            }
+            fn shape(&self) -> (usize, usize) {
+                let $x = self;
+                $shape
+            }
+            fn nnz(&self) -> Result<usize> {
+                Ok(self.nnz)
+            }
+            fn download(&self) -> Result<Object> {
+                Ok(self.whole()?.into())
+            }
+            fn index_list(&self) -> Result<Option<IndexList>> {
+                Ok(None)
+            }
+        }
+    )*};
+}
+remote! {
+    Block |a| a.shape, block, |a, b| a.block.is(&b.block);
+    Piece |x| (x.len, 1), piece, |a, b| std::ptr::eq(a, b);
+}

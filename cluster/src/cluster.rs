@@ -1,0 +1,167 @@
+//! The ranks of a job, and what they do together at the ends of every operation.
+
+use std::sync::Arc;
+
+use sparring::runtime::Machine;
+use sparring::{Error, Result};
+
+use crate::grid::Grid;
+use crate::link::{Alone, Link};
+
+/// The processes of an MPI job as one machine, each with a machine of its own inside.
+///
+/// A clone is another name for the same ranks.
+#[derive(Clone, Debug)]
+pub struct Cluster(pub(crate) Arc<Shared>);
+
+#[derive(Debug)]
+pub(crate) struct Shared {
+    pub(crate) inner: Machine,
+    pub(crate) grid: Grid,
+    /// Ranks of the same row of the grid, and of the same column.
+    pub(crate) row: Arc<dyn Link>,
+    pub(crate) col: Arc<dyn Link>,
+    /// All ranks. Dropped last.
+    pub(crate) world: Arc<dyn Link>,
+}
+
+impl Drop for Shared {
+    fn drop(&mut self) {
+        // A rank that ends while others go on is found by them.
+        if !std::thread::panicking() {
+            _ = self.begin("the end");
+        }
+    }
+}
+
+impl From<Cluster> for Machine {
+    fn from(cluster: Cluster) -> Self {
+        Machine::from_engine(cluster)
+    }
+}
+
+impl Cluster {
+    /// All processes of the job, each with a machine: a processor, or a GPU of its own. Collective.
+    ///
+    /// MPI is initialized if it is not, with `MPI_THREAD_SERIALIZED`, and ended when the last cluster and what it holds
+    /// are dropped. A process that no `mpirun` has started is a job of one. Without the feature `mpi` it always is.
+    /// # Errors
+    /// [`Error::Device`] if MPI was finalized, or initialized by the caller for one thread alone.
+    pub fn new(inner: impl Into<Machine>) -> Result<Self> {
+        #[cfg(feature = "mpi")]
+        {
+            Self::over(Arc::new(crate::mpi_link::Mpi::world()?), inner.into())
+        }
+        #[cfg(not(feature = "mpi"))]
+        {
+            Ok(Self::alone(inner))
+        }
+    }
+    /// The processes of a communicator, which is duplicated. Collective over it.
+    /// # Errors
+    /// Those of [`new`](Self::new).
+    #[cfg(feature = "mpi")]
+    pub fn on(comm: &impl mpi::topology::Communicator, inner: impl Into<Machine>) -> Result<Self> {
+        Self::over(Arc::new(crate::mpi_link::Mpi::of(comm)?), inner.into())
+    }
+    /// This process by itself, whatever job it belongs to.
+    pub fn alone(inner: impl Into<Machine>) -> Self {
+        let link: Arc<dyn Link> = Arc::new(Alone);
+        let (row, col) = (Arc::clone(&link), Arc::clone(&link));
+        Self(Arc::new(Shared { inner: inner.into(), grid: Grid::new(1, 0), row, col, world: link }))
+    }
+    #[cfg_attr(not(feature = "mpi"), allow(dead_code, reason = "there is one rank"))]
+    fn over(world: Arc<dyn Link>, inner: Machine) -> Result<Self> {
+        let grid = Grid::new(world.size(), world.rank());
+        let (i, j) = grid.at();
+        let (row, col) = (world.split(i)?, world.split(j)?);
+        Ok(Self(Arc::new(Shared { inner, grid, row, col, world })))
+    }
+    /// Number of this process, counted from 0.
+    #[must_use]
+    pub fn rank(&self) -> usize {
+        self.0.world.rank()
+    }
+    /// Number of processes.
+    #[must_use]
+    pub fn size(&self) -> usize {
+        self.0.world.size()
+    }
+    /// The grid of ranks, seen by this one.
+    #[must_use]
+    pub fn grid(&self) -> Grid {
+        self.0.grid
+    }
+    /// What this rank computes on.
+    #[must_use]
+    pub fn inner(&self) -> &Machine {
+        &self.0.inner
+    }
+    /// The result, or the end of the whole job: the error is said on standard error behind the number of the rank that
+    /// has it, and the status of all is 1.
+    pub fn unwrap<T>(&self, result: Result<T>) -> T {
+        result.unwrap_or_else(|error| {
+            eprintln!("rank {}: {error}", self.rank());
+            self.0.world.abort(1)
+        })
+    }
+    /// `cluster of 4 ranks, 2×2`.
+    pub(crate) fn described(&self) -> String {
+        let (rows, cols) = self.0.grid.shape();
+        let plural = if self.size() == 1 { "" } else { "s" };
+        format!("cluster of {} rank{plural}, {rows}×{cols}", self.size())
+    }
+}
+
+impl Shared {
+    /// Begins what all ranks do together: an error if some do something else.
+    pub(crate) fn begin(&self, what: &str) -> Result<()> {
+        if self.world.size() == 1 {
+            return Ok(());
+        }
+        let mine = [hash(what), what.len() as u64];
+        if self.world.all_words(mine).iter().all(|other| *other == mine) {
+            return Ok(());
+        }
+        let all = self.world.all_gather(what.as_bytes().to_vec())?;
+        let other = all.iter().position(|w| w != what.as_bytes()).unwrap_or(0);
+        let message = format!(
+            "rank {} calls {what}, rank {other} calls {}; all ranks make the same calls in the same order",
+            self.world.rank(),
+            String::from_utf8_lossy(&all[other])
+        );
+        Err(Error::Device { what: "cluster".into(), message })
+    }
+    /// What this rank made and how many entries it has, if every rank succeeded; with the entries of all.
+    pub(crate) fn finish<T>(&self, made: Result<(T, usize)>) -> Result<(T, usize)> {
+        if self.world.size() == 1 {
+            return made;
+        }
+        let count = made.as_ref().map_or(0, |made| made.1 as u64);
+        let all = self.world.all_words([u64::from(made.is_err()), count]);
+        if all.iter().all(|words| words[0] == 0) {
+            let total = all.iter().map(|words| words[1] as usize).sum();
+            return made.map(|made| (made.0, total));
+        }
+        let text = made.as_ref().err().map(ToString::to_string).unwrap_or_default();
+        let texts = self.world.all_gather(text.into_bytes())?;
+        made.and_then(|_| {
+            let rank = all.iter().position(|words| words[0] != 0).unwrap_or(0);
+            let message = String::from_utf8_lossy(&texts[rank]).into_owned();
+            Err(Error::Device { what: format!("rank {rank}"), message })
+        })
+    }
+    /// The whole of an operation: `step` is what this rank does, between its beginning and its end.
+    pub(crate) fn together<T>(&self, what: &str, step: impl FnOnce() -> Result<(T, usize)>) -> Result<(T, usize)> {
+        self.begin(what)?;
+        self.finish(step())
+    }
+    pub(crate) fn describe_inner(&self) -> String {
+        self.inner.engine().describe()
+    }
+}
+
+/// FNV-1a.
+fn hash(text: &str) -> u64 {
+    text.bytes().fold(0xcbf2_9ce4_8422_2325, |h, b| (h ^ u64::from(b)).wrapping_mul(0x100_0000_01b3))
+}

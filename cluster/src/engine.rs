@@ -1,0 +1,657 @@
+//! A cluster as an [`Engine`]: which part of an operation each rank computes.
+
+use std::borrow::Cow;
+use std::ops::Range;
+use std::sync::Arc;
+
+use sparring::algebra::{Array, Slice, Type};
+use sparring::graph::{TriangleMethod, Triangles};
+use sparring::par::Threads;
+use sparring::runtime::engine::{Call, Engine, MaskSpec, Object, Operand, TriangleEngine, bytes_of, unfit, values_of};
+use sparring::runtime::{
+    BinaryOp, IndexList, Machine, Matrix, Monoid, Op, Operation, Pairing, Plan, Scalar, Semiring, Sum, Vector,
+};
+use sparring::spgemm::Options;
+use sparring::{Cpu, Error, Result};
+
+use crate::blocks::{Block, Piece};
+use crate::cluster::{Cluster, Shared};
+use crate::fold::Line;
+use crate::product::{BlockPlan, mxm, mxv, spmm, vxm};
+use crate::route::Triplets;
+use crate::wire::{broken, matrix_bytes, matrix_of};
+
+/// An operand as this rank has it.
+enum Part<'a> {
+    Matrix(Cow<'a, Block>),
+    Vector(Cow<'a, Piece>),
+}
+
+impl Part<'_> {
+    fn object(&self) -> Object {
+        match self {
+            Self::Matrix(a) => a.block.clone().into(),
+            Self::Vector(x) => x.piece.clone().into(),
+        }
+    }
+    /// Rows and columns of the whole; places and 1 of a vector.
+    fn shape(&self) -> (usize, usize) {
+        match self {
+            Self::Matrix(a) => a.shape,
+            Self::Vector(x) => (x.len, 1),
+        }
+    }
+    /// What this rank has, at places of the whole: the rows and columns of its block, or places of its piece.
+    fn ranges(&self, shared: &Shared) -> (Range<usize>, Range<usize>) {
+        match self {
+            Self::Matrix(a) => shared.grid.block(a.shape),
+            Self::Vector(x) => (shared.grid.piece(x.len), 0..1),
+        }
+    }
+}
+
+impl Cluster {
+    fn block<'a>(&self, a: &'a Matrix) -> Result<Cow<'a, Block>> {
+        if let Some(block) = a.as_remote().and_then(|there| there.as_any().downcast_ref::<Block>())
+            && Arc::ptr_eq(&block.shared, &self.0)
+        {
+            return Ok(Cow::Borrowed(block));
+        }
+        let (shared, here) = (Arc::clone(&self.0), a.download()?);
+        let block = Block::of(&shared, &here)?;
+        Ok(Cow::Owned(Block { shared, shape: a.shape(), nnz: here.nnz(), block }))
+    }
+    fn piece<'a>(&self, x: &'a Vector) -> Result<Cow<'a, Piece>> {
+        if let Some(piece) = x.as_remote().and_then(|there| there.as_any().downcast_ref::<Piece>())
+            && Arc::ptr_eq(&piece.shared, &self.0)
+        {
+            return Ok(Cow::Borrowed(piece));
+        }
+        let (shared, here) = (Arc::clone(&self.0), x.download()?);
+        let piece = Piece::of(&shared, &here)?;
+        Ok(Cow::Owned(Piece { shared, len: x.len(), nnz: here.nvals()?, piece }))
+    }
+    fn part<'a>(&self, x: Operand<'a>) -> Result<Part<'a>> {
+        Ok(match x {
+            Operand::Matrix(a) => Part::Matrix(self.block(a)?),
+            Operand::Vector(x) => Part::Vector(self.piece(x)?),
+        })
+    }
+    /// A matrix whose block each rank makes.
+    fn matrix(&self, name: &str, shape: (usize, usize), make: impl FnOnce() -> Result<Matrix>) -> Result<Object> {
+        let made = || {
+            let block = make()?;
+            let nnz = block.nnz();
+            Ok((block, nnz))
+        };
+        let (block, nnz) = self.0.together(name, made)?;
+        Ok(Matrix::from(Block { shared: Arc::clone(&self.0), shape, nnz, block }).into())
+    }
+    /// A vector of which each rank makes a piece.
+    fn vector(&self, name: &str, len: usize, make: impl FnOnce() -> Result<Vector>) -> Result<Object> {
+        let made = || {
+            let piece = make()?;
+            let nnz = piece.nvals()?;
+            Ok((piece, nnz))
+        };
+        let (piece, nnz) = self.0.together(name, made)?;
+        Ok(Vector::from(Piece { shared: Arc::clone(&self.0), len, nnz, piece }).into())
+    }
+    /// The operation on one rank, which has all of its operands.
+    fn alone_run(&self, call: &Call<'_>) -> Result<Object> {
+        let a = self.part(call.a)?;
+        let b = call.b.map(|b| self.part(b)).transpose()?;
+        let mask = call.mask.map(|mask| Ok::<_, Error>((self.part(mask.structure)?, mask.complement))).transpose()?;
+        let mask = mask.as_ref().map(|(mask, complement)| (mask.object(), *complement));
+        let made = local(&self.0.inner, call.op, &a, b.as_ref(), mask.as_ref())?;
+        Ok(match made {
+            Object::Matrix(block) => {
+                let (shape, nnz) = (block.shape(), block.nnz());
+                Matrix::from(Block { shared: Arc::clone(&self.0), shape, nnz, block }).into()
+            }
+            Object::Vector(piece) => {
+                let (len, nnz) = (piece.len(), piece.nvals()?);
+                Vector::from(Piece { shared: Arc::clone(&self.0), len, nnz, piece }).into()
+            }
+            scalar => scalar,
+        })
+    }
+    /// The operation on operands that every rank gathers whole; each keeps its part of the result.
+    fn whole_run(&self, call: &Call<'_>) -> Result<Object> {
+        let whole = |x: Operand<'_>| -> Result<Object> {
+            Ok(match x {
+                Operand::Matrix(a) => a.download()?.into(),
+                Operand::Vector(x) => x.download()?.into(),
+            })
+        };
+        let (a, b) = (whole(call.a)?, call.b.map(whole).transpose()?);
+        let mask = call.mask.map(|mask| Ok::<_, Error>((whole(mask.structure)?, mask.complement))).transpose()?;
+        let host = Machine::from(Cpu::new());
+        let made = called(&host, call.op, &a, b.as_ref(), mask.as_ref())?;
+        match made {
+            Object::Matrix(a) => self.upload((&a).into()),
+            Object::Vector(x) => self.upload((&x).into()),
+            scalar => Ok(scalar),
+        }
+    }
+    /// Entry by entry, where the operands are: the places that the operator sees are those of the whole.
+    fn local_run(
+        &self,
+        call: &Call<'_>,
+        a: &Part<'_>,
+        b: Option<&Part<'_>>,
+        mask: Option<(&Part<'_>, bool)>,
+    ) -> Result<Object> {
+        let name = call.op.name();
+        let (rows, cols) = a.ranges(&self.0);
+        let start = [rows.start as u64, cols.start as u64];
+        let mask = mask.map(|(mask, complement)| (mask.object(), complement));
+        let (unary, rows_here, cols_here);
+        let op = match call.op {
+            Op::Apply(f) => {
+                unary = f.shifted(start);
+                Op::Apply(&unary)
+            }
+            Op::Select(f) => {
+                unary = f.shifted(start);
+                Op::Select(&unary)
+            }
+            Op::Within(of_rows, of_cols) => {
+                rows_here = inside(of_rows, "rows", a.shape().0, &rows)?.1;
+                cols_here = match a {
+                    Part::Matrix(_) => inside(of_cols, "cols", a.shape().1, &cols)?.1,
+                    Part::Vector(_) => IndexList::all(),
+                };
+                Op::Within(&rows_here, &cols_here)
+            }
+            op => op,
+        };
+        let make = || local(&self.0.inner, op, a, b, mask.as_ref());
+        match a {
+            Part::Matrix(block) => self.matrix(name, block.shape, || make()?.try_into()),
+            Part::Vector(piece) => self.vector(name, piece.len, || make()?.try_into()),
+        }
+    }
+    /// ⊕ over all entries: of each rank, and then of these in the order of ranks.
+    fn reduced(&self, monoid: &Monoid, a: &Part<'_>) -> Result<Object> {
+        let make = || {
+            let Object::Scalar(mine) = local(&self.0.inner, Op::Reduce(monoid), a, None, None)? else {
+                return Err(unfit());
+            };
+            let all = self.0.world.all_gather(bytes_of(mine.slice())?)?;
+            let op = monoid.op();
+            let mut sum = monoid.identity();
+            for mut bytes in all {
+                sum = op.eval(&sum, &Scalar::only(values_of(mine.ty(), &mut bytes)?.slice())?)?;
+            }
+            Ok((sum, 0))
+        };
+        Ok(self.0.together("reduce", make)?.0.into())
+    }
+    /// What a mask leaves of a result that was made without it.
+    fn allowed(&self, made: Object, mask: Option<MaskSpec<'_>>) -> Result<Object> {
+        match mask {
+            None => Ok(made),
+            Some(mask) => {
+                let call = Call::unary(Op::Identity, made.operand()?).mask(mask.structure, mask.complement);
+                self.run(&call)
+            }
+        }
+    }
+    /// The entries of A at other places: those of `rows` and `cols` that it has, at their places in the lists.
+    fn extracted(&self, call: &Call<'_>, a: &Block) -> Result<Object> {
+        let (m, n) = a.shape;
+        let all = IndexList::all();
+        let (one_row, one_col);
+        let (rows, cols) = match call.op {
+            Op::Extract(rows, cols) => (rows, cols),
+            Op::ExtractColumn(rows, j) => {
+                one_col = IndexList::from(j..j.saturating_add(1));
+                (rows, &one_col)
+            }
+            Op::ExtractRow(i, cols) => {
+                one_row = IndexList::from(i..i.saturating_add(1));
+                (&one_row, cols)
+            }
+            _ => (&all, &all),
+        };
+        let (of_rows, of_cols) = self.0.grid.block((m, n));
+        let (i, rows_here) = inside(rows, "rows", m, &of_rows)?;
+        let (j, cols_here) = inside(cols, "cols", n, &of_cols)?;
+        let shape = (rows.len(m), cols.len(n));
+        let entries = |to: &dyn Fn(usize, usize) -> Option<(usize, usize)>| {
+            let taken: Matrix = self.0.inner.call(Op::Extract(&rows_here, &cols_here), &a.block).eval()?;
+            Triplets::of(&taken, to)
+        };
+        match call.op {
+            Op::Extract(..) => {
+                self.matrix("extract", shape, || self.0.routed(shape, &entries(&|p, q| Some((i[p], j[q])))?, None))
+            }
+            Op::ExtractColumn(..) => self
+                .vector("extract", shape.0, || self.0.routed_vector(shape.0, &entries(&|p, _| Some((i[p], 0)))?, None)),
+            _ => self
+                .vector("extract", shape.1, || self.0.routed_vector(shape.1, &entries(&|_, q| Some((j[q], 0)))?, None)),
+        }
+    }
+    /// The entries of A at (I(i), J(j)) of a matrix of another shape.
+    fn placed(&self, a: &Block, rows: &IndexList, cols: &IndexList, shape: (usize, usize)) -> Result<Object> {
+        let (m, n) = (rows.len(shape.0), cols.len(shape.1));
+        if a.shape != (m, n) {
+            return Err(Error::Shape { op: "assign", lhs: (m, n), rhs: a.shape });
+        }
+        let (i, j) = (distinct(rows, "rows", shape.0)?, distinct(cols, "cols", shape.1)?);
+        let (of_rows, of_cols) = self.0.grid.block(a.shape);
+        self.matrix("assign", shape, || {
+            let to = |p: usize, q: usize| Some((i[of_rows.start + p], j[of_cols.start + q]));
+            self.0.routed(shape, &Triplets::of(&a.block, to)?, None)
+        })
+    }
+    /// Operations of vectors whose entries go to other places.
+    fn moved_vector(&self, op: Op<'_>, x: &Piece) -> Result<Object> {
+        let start = self.0.grid.piece(x.len).start;
+        match op {
+            Op::Extract(list, all) if all.is_all() => {
+                let (p, here) = inside(list, "indices", x.len, &self.0.grid.piece(x.len))?;
+                let len = list.len(x.len);
+                self.vector("extract", len, || {
+                    let taken: Vector = self.0.inner.call(Op::Extract(&here, all), &x.piece).eval()?;
+                    self.0.routed_vector(len, &Triplets::of_vector(&taken, |q| Some((p[q], 0)))?, None)
+                })
+            }
+            Op::Place(list, _, (len, _)) => {
+                if list.len(len) != x.len {
+                    return Err(Error::Shape { op: "assign", lhs: (list.len(len), 1), rhs: (x.len, 1) });
+                }
+                let to = distinct(list, "indices", len)?;
+                self.vector("assign", len, || {
+                    self.0.routed_vector(len, &Triplets::of_vector(&x.piece, |p| Some((to[start + p], 0)))?, None)
+                })
+            }
+            Op::Scatter(list, len, dup) => {
+                if list.len(len) != x.len {
+                    return Err(Error::Shape { op: "scatter", lhs: (list.len(len), 1), rhs: (x.len, 1) });
+                }
+                let to = list.to_vec("indices", len)?;
+                self.vector("scatter", len, || {
+                    self.0.routed_vector(len, &Triplets::of_vector(&x.piece, |p| Some((to[start + p], 0)))?, Some(dup))
+                })
+            }
+            Op::Diag(k) => {
+                let (down, right) = (k.min(0).unsigned_abs() as usize, k.max(0).unsigned_abs() as usize);
+                let n = x.len.checked_add(down.max(right)).filter(|&n| n <= u32::MAX as usize);
+                let n = n.ok_or(Error::IndexOverflow {
+                    what: "number of columns",
+                    needed: x.len as u128 + u128::from(k.unsigned_abs()),
+                    max: u128::from(u32::MAX),
+                })?;
+                self.matrix("diag", (n, n), || {
+                    let to = |p: usize| Some((start + p + down, start + p + right));
+                    self.0.routed((n, n), &Triplets::of_vector(&x.piece, to)?, None)
+                })
+            }
+            _ => Err(unfit()),
+        }
+    }
+    fn diagonal(&self, a: &Block, k: i64) -> Result<Object> {
+        let (m, n) = a.shape;
+        let (down, right) = (k.min(0).unsigned_abs() as usize, k.max(0).unsigned_abs() as usize);
+        let len = m.saturating_sub(down).min(n.saturating_sub(right));
+        let (rows, cols) = self.0.grid.block(a.shape);
+        self.vector("diagonal", len, || {
+            let to = |i: usize, j: usize| {
+                let (i, j) = (rows.start + i, cols.start + j);
+                (i >= down && j >= right && i - down == j - right).then(|| (i - down, 0))
+            };
+            self.0.routed_vector(len, &Triplets::of(&a.block, to)?, None)
+        })
+    }
+    fn transposed(&self, a: &Block) -> Result<Object> {
+        let (m, n) = a.shape;
+        let ((rows, cols), (i, j)) = (self.0.grid.shape(), self.0.grid.at());
+        self.matrix("transpose", (n, m), || {
+            if rows != cols {
+                let (of_rows, of_cols) = self.0.grid.block(a.shape);
+                let to = |i: usize, j: usize| Some((of_cols.start + j, of_rows.start + i));
+                return self.0.routed((n, m), &Triplets::of(&a.block, to)?, None);
+            }
+            // In a square grid blocks are exchanged by pairs.
+            let block: Matrix = self.0.inner.call(Op::Transpose, &a.block).eval()?;
+            let other = self.0.grid.rank((j, i));
+            let mut to = vec![Vec::new(); self.size()];
+            to[other] = matrix_bytes(&block)?;
+            let from = self.0.world.exchange(to)?;
+            self.0.inner.upload(&matrix_of(a.block.ty(), &from[other])?)
+        })
+    }
+    /// A result for rows, of which every rank of a row of the grid has all: each keeps its piece.
+    fn kept(&self, m: usize, of_rows: &Vector) -> Result<Vector> {
+        let (start, piece) = (self.0.span(Line::Row, m).start, self.0.grid.piece(m));
+        let range = if piece.is_empty() { 0..0 } else { piece.start - start..piece.end - start };
+        self.0.inner.call(Op::Extract(&IndexList::from(range), &IndexList::all()), of_rows).eval()
+    }
+}
+
+/// The operation on what a rank has.
+fn local(
+    machine: &Machine,
+    op: Op<'_>,
+    a: &Part<'_>,
+    b: Option<&Part<'_>>,
+    mask: Option<&(Object, bool)>,
+) -> Result<Object> {
+    called(machine, op, &a.object(), b.map(Part::object).as_ref(), mask)
+}
+
+fn called(
+    machine: &Machine,
+    op: Op<'_>,
+    a: &Object,
+    b: Option<&Object>,
+    mask: Option<&(Object, bool)>,
+) -> Result<Object> {
+    let call: Operation<'_> = match (a, b) {
+        (a, Some(b)) => machine.call(op, (a, b)),
+        (Object::Matrix(a), None) => machine.call(op, a),
+        (Object::Vector(x), None) => machine.call(op, x),
+        (Object::Scalar(_), None) => return Err(unfit()),
+    };
+    match mask {
+        None => call,
+        Some((mask, complement)) => {
+            let call = call.mask(mask).structure();
+            if *complement { call.complement() } else { call }
+        }
+    }
+    .eval_object()
+}
+
+/// Of a list, the positions whose indices are in a range, and these indices counted from its start.
+fn inside(
+    list: &IndexList,
+    name: &'static str,
+    dimension: usize,
+    range: &Range<usize>,
+) -> Result<(Vec<usize>, IndexList)> {
+    if list.is_all() {
+        return Ok((range.clone().collect(), IndexList::all()));
+    }
+    let all = list.to_vec(name, dimension)?;
+    let positions: Vec<usize> = (0..all.len()).filter(|&p| range.contains(&all[p])).collect();
+    let here: Vec<usize> = positions.iter().map(|&p| all[p] - range.start).collect();
+    Ok((positions, here.into()))
+}
+
+/// The indices of a list that has none twice.
+fn distinct(list: &IndexList, name: &'static str, dimension: usize) -> Result<Vec<usize>> {
+    let all = list.to_vec(name, dimension)?;
+    let mut sorted = all.clone();
+    sorted.sort_unstable();
+    match sorted.windows(2).find(|w| w[0] == w[1]) {
+        Some(w) => Err(Error::RepeatedIndex { list: name, index: w[0] }),
+        None => Ok(all),
+    }
+}
+
+/// Shape of the result, of operations that have one.
+fn result_shape(op: Op<'_>, a: (usize, usize), b: Option<(usize, usize)>) -> Result<Option<(usize, usize)>> {
+    let name = op.name();
+    let same = |b: (usize, usize)| {
+        if a == b { Ok(Some(a)) } else { Err(Error::Shape { op: name, lhs: a, rhs: b }) }
+    };
+    let product = |lhs: (usize, usize), rhs: (usize, usize), made: (usize, usize)| {
+        if lhs.1 == rhs.0 { Ok(Some(made)) } else { Err(Error::Shape { op: name, lhs, rhs }) }
+    };
+    match (op, b) {
+        (Op::Mxm(..), Some(b)) => product(a, b, (a.0, b.1)),
+        (Op::Mxv(_), Some(b)) => product(a, b, (a.0, 1)),
+        (Op::Vxm(_), Some(b)) => product((1, a.0), b, (b.1, 1)),
+        (Op::EwiseAdd(_) | Op::EwiseUnion(..) | Op::Pairs(Pairing::EwiseMult, _), Some(b)) => same(b),
+        (Op::Apply(_) | Op::Select(_) | Op::Identity | Op::Within(..), None) => Ok(Some(a)),
+        (Op::ReduceRows(_), None) => Ok(Some((a.0, 1))),
+        (Op::Transpose, None) => Ok(Some((a.1, a.0))),
+        _ => Ok(None),
+    }
+}
+
+impl Engine for Cluster {
+    fn name(&self) -> String {
+        "cluster".into()
+    }
+    fn describe(&self) -> String {
+        format!("{}; here {}", self.described(), self.0.describe_inner())
+    }
+    fn wait(&self) -> Result<()> {
+        self.0.inner.wait()
+    }
+    fn check_host_function(&self, name: Option<&str>) -> Result<()> {
+        self.0.inner.engine().check_host_function(name)
+    }
+    fn holds(&self, x: Operand<'_>) -> bool {
+        let remote = match x {
+            Operand::Matrix(a) => a.as_remote(),
+            Operand::Vector(x) => x.as_remote(),
+        };
+        let any = remote.map(|there| there.as_any());
+        let mine = |shared: &Arc<Shared>| Arc::ptr_eq(shared, &self.0);
+        any.is_some_and(|any| {
+            any.downcast_ref::<Block>().is_some_and(|a| mine(&a.shared))
+                || any.downcast_ref::<Piece>().is_some_and(|x| mine(&x.shared))
+        })
+    }
+    fn made(&self, plan: &Plan) -> bool {
+        matches!(plan, Plan::Remote(plan) if plan.as_any().is::<BlockPlan>())
+    }
+    fn upload(&self, x: Operand<'_>) -> Result<Object> {
+        Ok(match x {
+            Operand::Matrix(a) => Matrix::from(self.block(a)?.into_owned()).into(),
+            Operand::Vector(x) => Vector::from(self.piece(x)?.into_owned()).into(),
+        })
+    }
+    fn run(&self, call: &Call<'_>) -> Result<Object> {
+        if self.size() == 1 {
+            return self.alone_run(call);
+        }
+        let shared = &self.0;
+        let name = call.op.name();
+        if let (Op::Pairs(Pairing::Kronecker, _), _) = (call.op, call.b) {
+            return self.whole_run(call);
+        }
+        let (a, b) = (self.part(call.a)?, call.b.map(|b| self.part(b)).transpose()?);
+        let shape = result_shape(call.op, a.shape(), b.as_ref().map(Part::shape))?;
+        let mask = call.mask.map(|mask| Ok::<_, Error>((self.part(mask.structure)?, mask.complement))).transpose()?;
+        if let (Some(shape), Some((mask, _))) = (shape, &mask)
+            && mask.shape() != shape
+        {
+            return Err(Error::Shape { op: "mask", lhs: shape, rhs: mask.shape() });
+        }
+        let matrix_mask = || match &mask {
+            None => Ok(None),
+            Some((Part::Matrix(mask), complement)) => Ok(Some((&mask.block, *complement))),
+            Some(_) => Err(unfit()),
+        };
+        let vector_mask = || match &mask {
+            None => Ok(None),
+            Some((Part::Vector(mask), complement)) => Ok(Some((&**mask, *complement))),
+            Some(_) => Err(unfit()),
+        };
+        match (call.op, &a, &b) {
+            (Op::Mxm(ring, options), Part::Matrix(a), Some(Part::Matrix(b))) => {
+                let mask = matrix_mask()?;
+                self.matrix(name, (a.shape.0, b.shape.1), || mxm(shared, (ring, options), a, b, mask))
+            }
+            (Op::Mxv(ring), Part::Matrix(a), Some(Part::Vector(x))) => {
+                let mask = vector_mask()?;
+                self.vector(name, a.shape.0, || mxv(shared, ring, a, x, mask))
+            }
+            (Op::Vxm(ring), Part::Vector(x), Some(Part::Matrix(a))) => {
+                let mask = vector_mask()?;
+                self.vector(name, a.shape.1, || vxm(shared, ring, x, a, mask))
+            }
+            (Op::ReduceRows(monoid), Part::Matrix(a), None) => {
+                let mask = vector_mask()?;
+                let m = a.shape.0;
+                self.vector(name, m, || {
+                    let part: Vector = shared.inner.reduce_rows(monoid, &a.block)?;
+                    let made = shared.folded(Line::Row, m, &monoid.op(), &part)?;
+                    match mask {
+                        None => Ok(made),
+                        Some((mask, complement)) => {
+                            let mask = (Object::from(mask.piece.clone()), complement);
+                            called(&shared.inner, Op::Identity, &made.into(), None, Some(&mask))?.try_into()
+                        }
+                    }
+                })
+            }
+            (Op::Reduce(monoid), a, None) => self.reduced(monoid, a),
+            (Op::Transpose, Part::Matrix(a), None) => self.allowed(self.transposed(a)?, call.mask),
+            (Op::Extract(..) | Op::ExtractColumn(..) | Op::ExtractRow(..), Part::Matrix(a), None) => {
+                self.allowed(self.extracted(call, a)?, call.mask)
+            }
+            (Op::Place(rows, cols, shape), Part::Matrix(a), None) => {
+                self.allowed(self.placed(a, rows, cols, shape)?, call.mask)
+            }
+            (Op::Diagonal(k), Part::Matrix(a), None) => self.allowed(self.diagonal(a, k)?, call.mask),
+            (op @ (Op::Extract(..) | Op::Place(..) | Op::Scatter(..) | Op::Diag(_)), Part::Vector(x), None) => {
+                self.allowed(self.moved_vector(op, x)?, call.mask)
+            }
+            (Op::Apply(_) | Op::Select(_) | Op::Identity | Op::Within(..), a, None) => {
+                self.local_run(call, a, None, mask.as_ref().map(|(mask, c)| (mask, *c)))
+            }
+            (
+                Op::EwiseAdd(_) | Op::EwiseUnion(..) | Op::Pairs(Pairing::EwiseMult, _),
+                Part::Matrix(_),
+                Some(Part::Matrix(_)),
+            )
+            | (
+                Op::EwiseAdd(_) | Op::EwiseUnion(..) | Op::Pairs(Pairing::EwiseMult, _),
+                Part::Vector(_),
+                Some(Part::Vector(_)),
+            ) => self.local_run(call, &a, b.as_ref(), mask.as_ref().map(|(mask, c)| (mask, *c))),
+            _ => Err(unfit()),
+        }
+    }
+    fn symbolic(&self, a: &Matrix, b: &Matrix, mask: Option<MaskSpec<'_>>, options: &Options) -> Result<Plan> {
+        let (a, b) = (self.block(a)?, self.block(b)?);
+        if a.shape.1 != b.shape.0 {
+            return Err(Error::Shape { op: "mxm", lhs: a.shape, rhs: b.shape });
+        }
+        let mask = match mask {
+            None => None,
+            Some(MaskSpec { structure: Operand::Matrix(m), complement }) => Some((self.block(m)?, complement)),
+            Some(_) => return Err(unfit()),
+        };
+        let shape = (a.shape.0, b.shape.1);
+        if let Some((mask, _)) = &mask
+            && mask.shape != shape
+        {
+            return Err(Error::Shape { op: "mask", lhs: shape, rhs: mask.shape });
+        }
+        let (plan, nnz) = self.0.together("symbolic", || {
+            let (left, right) = (self.0.row_panel(&a)?, self.0.column_panel(&b)?);
+            let mask = mask.as_ref().map(|(mask, complement)| (&mask.block, *complement));
+            let plan = self.0.inner.plan_masked(&left, &right, mask, options)?;
+            let nnz = plan.nnz();
+            Ok((plan, nnz))
+        })?;
+        let (_, flops) = self.0.finish(Ok(((), plan.flops() as usize)))?;
+        let mut stats = plan.stats();
+        stats.nnz = nnz;
+        stats.flops = flops as u64;
+        stats.max_row_nnz = None;
+        Ok(Plan::Remote(Arc::new(BlockPlan { plan, shape, stats, grid: self.0.grid.shape() })))
+    }
+    fn numeric(&self, plan: &Plan, ring: &Semiring, a: &Matrix, b: &Matrix) -> Result<Matrix> {
+        let planned = match plan {
+            Plan::Remote(plan) => plan.as_any().downcast_ref::<BlockPlan>(),
+            _ => None,
+        };
+        let other = || Error::Argument { name: "plan", message: "it was made on another machine".into() };
+        let planned = planned.ok_or_else(other)?;
+        let (a, b) = (self.block(a)?, self.block(b)?);
+        if a.shape.1 != b.shape.0 {
+            return Err(Error::Shape { op: "mxm", lhs: a.shape, rhs: b.shape });
+        }
+        let shape = (a.shape.0, b.shape.1);
+        let made = self.matrix("numeric", shape, || {
+            let (left, right) = (self.0.row_panel(&a)?, self.0.column_panel(&b)?);
+            let (rows, cols) = self.0.grid.block(shape);
+            let ring = ring.shifted([rows.start as u64, 0, cols.start as u64]);
+            self.0.inner.numeric(&planned.plan, &ring, &left, &right)
+        })?;
+        made.try_into()
+    }
+    fn numeric_into(&self, plan: &Plan, ring: &Semiring, a: &Matrix, b: &Matrix, c: &mut Matrix) -> Result<()> {
+        *c = self.numeric(plan, ring, a, b)?;
+        Ok(())
+    }
+    fn spmm(&self, ring: &Semiring, a: &Matrix, x: Slice<'_>, columns: usize) -> Result<Array> {
+        let a = self.block(a)?;
+        let (mut bytes, _) = self.0.together("spmm", || Ok((spmm(&self.0, ring, &a, x, columns)?, 0)))?;
+        values_of(ring.ty(), &mut bytes)
+    }
+    fn sum(&self, a: &Matrix) -> Result<Sum> {
+        let a = self.block(a)?;
+        let (sum, _) = self.0.together("sum", || {
+            let mine = self.0.inner.sum(&a.block)?;
+            let (kind, words) = match mine {
+                Sum::Integer(x) => (0u8, x.to_le_bytes()),
+                Sum::Real(x) => (1, u128::from(x.to_bits()).to_le_bytes()),
+                Sum::Complex(x) => (2, (u128::from(x.re.to_bits()) | u128::from(x.im.to_bits()) << 64).to_le_bytes()),
+            };
+            let all = self.0.world.all_gather([&[kind][..], &words].concat())?;
+            let real = |bits: u128| f64::from_bits(bits as u64);
+            let mut sum: Option<Sum> = None;
+            for bytes in all {
+                let bits = u128::from_le_bytes(bytes[1..].try_into().map_err(|_| broken())?);
+                sum = Some(match (sum, bytes[0]) {
+                    (None, 0) => Sum::Integer(bits as i128),
+                    (None, 1) => Sum::Real(real(bits)),
+                    (None, _) => Sum::Complex(sparring::num_complex::Complex::new(real(bits), real(bits >> 64))),
+                    (Some(Sum::Integer(x)), _) => Sum::Integer(x + bits as i128),
+                    (Some(Sum::Real(x)), _) => Sum::Real(x + real(bits)),
+                    (Some(Sum::Complex(x)), _) => {
+                        Sum::Complex(x + sparring::num_complex::Complex::new(real(bits), real(bits >> 64)))
+                    }
+                });
+            }
+            Ok((sum.ok_or_else(broken)?, 0))
+        })?;
+        Ok(sum)
+    }
+    fn row_counts(&self, a: &Matrix) -> Result<Vector> {
+        let a = self.block(a)?;
+        let m = a.shape.0;
+        let made = self.vector("row_counts", m, || {
+            let part = self.0.inner.engine().row_counts(&a.block)?;
+            self.0.folded(Line::Row, m, &BinaryOp::new("plus", Type::I64)?, &part)
+        })?;
+        made.try_into()
+    }
+    fn best_of_rows(&self, a: &Matrix, greatest: bool) -> Result<Vector> {
+        let a = self.block(a)?;
+        let m = a.shape.0;
+        let made = self.vector("best_of_rows", m, || {
+            let best = self.0.inner.engine().best_of_rows(&self.0.row_panel(&a)?, greatest)?;
+            self.kept(m, &best)
+        })?;
+        made.try_into()
+    }
+    fn threads(&self) -> Option<&Threads> {
+        self.0.inner.engine().threads()
+    }
+    fn triangles(&self) -> Option<&dyn TriangleEngine> {
+        Some(self)
+    }
+}
+
+impl TriangleEngine for Cluster {
+    fn count(&self, a: &Matrix, _: TriangleMethod) -> Result<Triangles> {
+        crate::graph::triangles::count(&self.clone().into(), a)
+    }
+    fn per_vertex(&self, a: &Matrix) -> Result<Vec<u64>> {
+        crate::graph::triangles::per_vertex(&self.clone().into(), a)
+    }
+    fn per_edge(&self, a: &Matrix) -> Result<Matrix> {
+        crate::graph::triangles::per_edge(&self.clone().into(), a)
+    }
+}

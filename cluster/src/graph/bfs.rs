@@ -1,0 +1,85 @@
+//! Breadth-first search, level by level.
+
+use sparring::Result;
+use sparring::algebra::Type;
+use sparring::runtime::{IndexList, Machine, Matrix, Op, Scalar, Semiring, UnaryOp, Vector};
+
+use super::{check, constant};
+
+/// The number of edges on a shortest path from `source` to each vertex that it reaches: u32.
+///
+/// Each step is `q = qᵀ A` where no level is known yet, by the rows of A that q names, or by those of Aᵀ that are left,
+/// whichever are fewer. Cost: O(m) work on all ranks together, and two vectors along the lines of the grid for each
+/// level.
+/// # Errors
+/// [`Error::NotSquare`](sparring::Error::NotSquare); [`Error::Argument`](sparring::Error::Argument) for a vertex that is
+/// not there; those of the machine.
+/// # Example
+/// ```
+/// use sparring::{Cpu, Csr, runtime::{Machine, Matrix}};
+/// use sparring_cluster::{Cluster, graph::bfs_levels};
+/// // 0 → 1 → 2
+/// let a = Matrix::from(Csr::<f32>::new(3, 3, vec![0, 1, 2, 2], vec![1, 2], vec![1.0; 2])?);
+/// let levels = bfs_levels(&Machine::from(Cluster::new(Cpu::new())?), &a, 1)?.download()?;
+/// assert_eq!(levels.typed::<u32>().unwrap().iter().collect::<Vec<_>>(), [(1, &0), (2, &1)]);
+/// # Ok::<(), sparring::Error>(())
+/// ```
+pub fn bfs_levels(machine: &Machine, a: &Matrix, source: usize) -> Result<Vector> {
+    let n = check("bfs_levels", a, Some(source))?;
+    let (a, at) = both_ways(machine, a)?;
+    let ring = Semiring::new("lor_land", Type::Bool)?;
+    let mut q = machine.upload_vector(&Vector::constant_at(&Scalar::from(true), &(source..source + 1).into(), n)?)?;
+    let mut levels = machine.upload_vector(&Vector::empty(Type::U32, n)?)?;
+    let mut level = 0u32;
+    while q.nvals()? > 0 {
+        let f = UnaryOp::between("s", Type::Bool, Type::U32)?.with(level)?;
+        machine
+            .call(Op::Apply(&f), &q)
+            .accum(&sparring::runtime::BinaryOp::new("first", Type::U32)?)
+            .into(&mut levels)?;
+        let step = machine.call(Op::Vxm(&ring), (&q, &a)).with_transpose(&at);
+        step.mask(&levels).structure().complement().replace().into(&mut q)?;
+        level += 1;
+    }
+    Ok(levels)
+}
+
+/// The vertex before each on a shortest path from `source`: the least of those that are one edge nearer; of `source`
+/// itself; u64.
+///
+/// Cost: as [`bfs_levels`].
+/// # Errors
+/// As for [`bfs_levels`].
+/// # Example
+/// ```
+/// use sparring::{Cpu, Csr, runtime::{Machine, Matrix}};
+/// use sparring_cluster::{Cluster, graph::bfs_parents};
+/// // 0 → 1, 0 → 2, 1 → 3, 2 → 3
+/// let a = Matrix::from(Csr::<f32>::new(4, 4, vec![0, 2, 3, 4, 4], vec![1, 2, 3, 3], vec![1.0; 4])?);
+/// let parents = bfs_parents(&Machine::from(Cluster::new(Cpu::new())?), &a, 0)?.download()?;
+/// assert_eq!(parents.typed::<u64>().unwrap().as_full(), Some(&[0, 0, 0, 1][..]));
+/// # Ok::<(), sparring::Error>(())
+/// ```
+pub fn bfs_parents(machine: &Machine, a: &Matrix, source: usize) -> Result<Vector> {
+    let n = check("bfs_parents", a, Some(source))?;
+    let (a, at) = both_ways(machine, a)?;
+    // ⊗ gives the vertex by which the edge is entered.
+    let ring = Semiring::between("min, k", Type::U64, Type::Bool)?;
+    let own = Vector::constant_at(&Scalar::from(source as u64), &IndexList::from(source..source + 1), n)?;
+    let mut q = machine.upload_vector(&own)?;
+    let mut parents = q.clone();
+    let first = sparring::runtime::BinaryOp::new("first", Type::U64)?;
+    while q.nvals()? > 0 {
+        let step = machine.call(Op::Vxm(&ring), (&q, &a)).with_transpose(&at);
+        step.mask(&parents).structure().complement().replace().into(&mut q)?;
+        machine.call(Op::Identity, &q).accum(&first).into(&mut parents)?;
+    }
+    Ok(parents)
+}
+
+/// The pattern and its transpose, on the machine.
+fn both_ways(machine: &Machine, a: &Matrix) -> Result<(Matrix, Matrix)> {
+    let a = constant(machine, &machine.upload(a)?, true)?;
+    let at = machine.transpose(&a)?;
+    Ok((a, at))
+}

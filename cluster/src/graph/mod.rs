@@ -1,0 +1,50 @@
+//! Graph algorithms by operations alone: on a [`Cluster`](crate::Cluster), and on any other [`Machine`] with the same
+//! results.
+//!
+//! A graph is its adjacency matrix, of any type: entry (i, j) is the edge from i to j, stored zeros too. Results are
+//! vectors of the machine: on a cluster each rank has its piece, and
+//! [`download`](sparring::runtime::Vector::download) gathers all.
+
+mod bfs;
+mod components;
+mod pagerank;
+mod sssp;
+pub(crate) mod triangles;
+
+pub use bfs::{bfs_levels, bfs_parents};
+pub use components::connected_components;
+pub use pagerank::{PageRank, pagerank};
+pub use sssp::sssp;
+
+use sparring::algebra::Type;
+use sparring::runtime::{Machine, Matrix, Scalar, UnaryOp};
+use sparring::{Error, Result};
+
+/// Refuses a matrix that is no graph, and a vertex that it does not have.
+fn check(op: &'static str, a: &Matrix, source: Option<usize>) -> Result<usize> {
+    let (nrows, ncols) = a.shape();
+    if nrows != ncols {
+        return Err(Error::NotSquare { op, nrows, ncols });
+    }
+    match source {
+        Some(source) if source >= nrows => {
+            Err(Error::Argument { name: "source", message: format!("vertex {source} of a graph of {nrows}") })
+        }
+        _ => Ok(nrows),
+    }
+}
+
+/// The same entries, all of one value.
+fn constant(machine: &Machine, a: &Matrix, s: impl Into<Scalar>) -> Result<Matrix> {
+    let s = s.into();
+    let f = UnaryOp::between("s", a.ty(), s.ty())?.with(s)?;
+    machine.apply(&f, a)
+}
+
+/// The pattern of A + Aᵀ without its diagonal, each entry 1.
+fn simple(machine: &Machine, a: &Matrix) -> Result<Matrix> {
+    let ones = constant(machine, a, 1u64)?;
+    let both =
+        machine.ewise_add(&sparring::runtime::BinaryOp::new("first", Type::U64)?, &ones, &machine.transpose(&ones)?)?;
+    machine.select(&UnaryOp::new("i != j", Type::U64)?, &both)
+}

@@ -1,0 +1,252 @@
+//! Ranks that are processes of MPI. This file is the crate's only home of `unsafe`.
+
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+
+use mpi::Threading;
+use mpi::datatype::{Partition, PartitionMut};
+use mpi::environment::Universe;
+use mpi::topology::{Color, Communicator, SimpleCommunicator};
+use mpi::traits::*;
+use sparring::{Error, Result};
+
+use super::link::{Link, room};
+
+/// Most bytes of one message; counts of MPI have 31 bits.
+const MESSAGE: usize = 1 << 30;
+/// Ranks agree that all have room for more bytes than this, before they are sent.
+const AGREED: usize = 1 << 20;
+
+/// One thread at a time is in MPI, whatever the communicator: that is what `MPI_THREAD_SERIALIZED` asks for.
+static TURN: Mutex<()> = Mutex::new(());
+/// MPI, as long as something of ours uses it.
+static SESSION: Mutex<Weak<Session>> = Mutex::new(Weak::new());
+
+fn locked<T>(lock: &Mutex<T>) -> MutexGuard<'_, T> {
+    lock.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// MPI being initialized; ends it when it is dropped, if it began here.
+struct Session(Option<Universe>);
+
+impl Session {
+    fn get() -> Result<Arc<Self>> {
+        let refuse = |message: &str| Err(Error::Device { what: "MPI".into(), message: message.into() });
+        let mut known = locked(&SESSION);
+        if let Some(session) = known.upgrade() {
+            return Ok(session);
+        }
+        if mpi::environment::is_finalized() {
+            return refuse("it was finalized in this process, and begins once");
+        }
+        let universe = match mpi::initialize_with_threading(Threading::Serialized) {
+            // The caller's own, who ends it too.
+            None => None,
+            Some((universe, _)) => {
+                end_with_panics();
+                Some(universe)
+            }
+        };
+        if mpi::environment::threading_support() < Threading::Serialized {
+            return refuse("it was initialized for one thread; MPI_THREAD_SERIALIZED is needed");
+        }
+        let session = Arc::new(Self(universe));
+        *known = Arc::downgrade(&session);
+        Ok(session)
+    }
+}
+impl Drop for Session {
+    fn drop(&mut self) {
+        let _turn = locked(&TURN);
+        drop(self.0.take());
+    }
+}
+
+/// A panic of one rank ends the job: the others would wait for it.
+fn end_with_panics() {
+    let before = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |info| {
+        before(info);
+        let world = SimpleCommunicator::world();
+        eprintln!("rank {}: it panicked, and ends the job", world.rank());
+        world.abort(101);
+    }));
+}
+
+/// A communicator that any thread may use, one at a time.
+struct Handle(SimpleCommunicator);
+// SAFETY: a communicator is a handle of MPI's, which MPI_THREAD_SERIALIZED lets any thread use; `Session::get` has seen
+// that level, and a `Handle` exists only beside a `Session`.
+unsafe impl Send for Handle {}
+// SAFETY: as above; every use of it is under `TURN`, so that no two threads are in MPI at once.
+unsafe impl Sync for Handle {}
+
+/// A communicator.
+pub(crate) struct Mpi {
+    // Freed before MPI may end.
+    comm: Handle,
+    session: Arc<Session>,
+}
+
+impl fmt::Debug for Mpi {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "rank {} of {} by MPI", self.rank(), self.size())
+    }
+}
+
+impl Mpi {
+    /// All processes of the job.
+    pub(crate) fn world() -> Result<Self> {
+        let session = Session::get()?;
+        let _turn = locked(&TURN);
+        let comm = Handle(SimpleCommunicator::world().duplicate());
+        Ok(Self { comm, session })
+    }
+    /// The processes of a communicator.
+    pub(crate) fn of(comm: &impl Communicator) -> Result<Self> {
+        let session = Session::get()?;
+        let _turn = locked(&TURN);
+        let comm = Handle(comm.duplicate());
+        Ok(Self { comm, session })
+    }
+    fn comm(&self) -> (&SimpleCommunicator, MutexGuard<'static, ()>) {
+        (&self.comm.0, locked(&TURN))
+    }
+    /// A buffer for the bytes to come, if every rank has one.
+    fn agreed(&self, room: Result<Vec<u8>>) -> Result<Vec<u8>> {
+        let failed = self.all_words([u64::from(room.is_err()), 0]).iter().position(|words| words[0] != 0);
+        match (room, failed) {
+            (Ok(_), Some(rank)) => {
+                Err(Error::Device { what: format!("rank {rank}"), message: "out of memory for messages".into() })
+            }
+            (room, _) => room,
+        }
+    }
+}
+
+impl Link for Mpi {
+    fn rank(&self) -> usize {
+        self.comm().0.rank() as usize
+    }
+    fn size(&self) -> usize {
+        self.comm().0.size() as usize
+    }
+    fn all_words(&self, mine: [u64; 2]) -> Vec<[u64; 2]> {
+        let (comm, _turn) = self.comm();
+        let mut all = vec![0u64; 2 * comm.size() as usize];
+        comm.all_gather_into(&mine[..], &mut all[..]);
+        all.chunks_exact(2).map(|pair| [pair[0], pair[1]]).collect()
+    }
+    fn all_gather(&self, mine: Vec<u8>) -> Result<Vec<Vec<u8>>> {
+        let lengths: Vec<usize> = self.all_words([mine.len() as u64, 0]).iter().map(|w| w[0] as usize).collect();
+        let total: usize = lengths.iter().sum();
+        // Open MPI refuses buffers without an address.
+        if total == 0 {
+            return Ok(vec![Vec::new(); lengths.len()]);
+        }
+        if total > MESSAGE {
+            return self.exchange(vec![mine; lengths.len()]);
+        }
+        let mut all = room(total);
+        if total > AGREED {
+            all = self.agreed(all);
+        }
+        let mut all = all?;
+        let (counts, starts) = laid_out(&lengths);
+        {
+            let (comm, _turn) = self.comm();
+            comm.all_gather_varcount_into(&mine[..], &mut PartitionMut::new(&mut all[..], counts, starts));
+        }
+        split_off(all, &lengths)
+    }
+    fn exchange(&self, to: Vec<Vec<u8>>) -> Result<Vec<Vec<u8>>> {
+        let outgoing: Vec<u64> = to.iter().map(|bytes| bytes.len() as u64).collect();
+        let mut incoming = vec![0u64; to.len()];
+        {
+            let (comm, _turn) = self.comm();
+            comm.all_to_all_into(&outgoing[..], &mut incoming[..]);
+        }
+        let lengths: Vec<usize> = incoming.iter().map(|&n| n as usize).collect();
+        let (sent, received) = (outgoing.iter().sum::<u64>() as usize, lengths.iter().sum::<usize>());
+        let mut all = self.agreed(room(received))?;
+        let largest = self.all_words([sent.max(received) as u64, 0]).iter().map(|w| w[0]).max();
+        let largest = largest.unwrap_or(0) as usize;
+        if largest == 0 {
+            return Ok(vec![Vec::new(); lengths.len()]);
+        }
+        if largest <= MESSAGE {
+            let flat = to.concat();
+            let (counts, starts) = laid_out(&to.iter().map(Vec::len).collect::<Vec<_>>());
+            let (to_here, from) = laid_out(&lengths);
+            let (comm, _turn) = self.comm();
+            comm.all_to_all_varcount_into(
+                &Partition::new(&flat[..], counts, starts),
+                &mut PartitionMut::new(&mut all[..], to_here, from),
+            );
+            return split_off(all, &lengths);
+        }
+        self.in_pieces(&to, &mut all, &lengths);
+        split_off(all, &lengths)
+    }
+    fn split(&self, color: usize) -> Result<Arc<dyn Link>> {
+        let (comm, _turn) = self.comm();
+        let made = comm.split_by_color(Color::with_value(color as i32));
+        let none = || Error::Device { what: "MPI".into(), message: "a communicator was not split".into() };
+        Ok(Arc::new(Self { comm: Handle(made.ok_or_else(none)?), session: Arc::clone(&self.session) }))
+    }
+    fn abort(&self, status: i32) -> ! {
+        self.comm.0.abort(status)
+    }
+}
+
+impl Mpi {
+    /// Sends and receives what is too large for one count, in messages of up to [`MESSAGE`] bytes.
+    fn in_pieces(&self, to: &[Vec<u8>], all: &mut [u8], lengths: &[usize]) {
+        let (comm, _turn) = self.comm();
+        let pieces = |n: usize| n.div_ceil(MESSAGE);
+        let count = to.iter().map(|b| pieces(b.len())).chain(lengths.iter().map(|&n| pieces(n))).sum();
+        mpi::request::multiple_scope(count, |scope, requests| {
+            let mut rest = all;
+            for (rank, &length) in lengths.iter().enumerate() {
+                let (mine, after) = std::mem::take(&mut rest).split_at_mut(length);
+                rest = after;
+                for piece in mine.chunks_mut(MESSAGE) {
+                    requests.add(comm.process_at_rank(rank as i32).immediate_receive_into(scope, piece));
+                }
+            }
+            // Messages between two ranks arrive in the order in which they are sent.
+            for (rank, bytes) in to.iter().enumerate() {
+                for piece in bytes.chunks(MESSAGE) {
+                    requests.add(comm.process_at_rank(rank as i32).immediate_send(scope, piece));
+                }
+            }
+            requests.wait_all(&mut Vec::new());
+        });
+    }
+}
+
+/// Counts and starts of parts of these lengths, one behind the other; their sum is at most [`MESSAGE`].
+fn laid_out(lengths: &[usize]) -> (Vec<i32>, Vec<i32>) {
+    let counts: Vec<i32> = lengths.iter().map(|&n| n as i32).collect();
+    let mut end = 0;
+    let starts = counts.iter().map(|&n| {
+        end += n;
+        end - n
+    });
+    let starts = starts.collect();
+    (counts, starts)
+}
+
+fn split_off(all: Vec<u8>, lengths: &[usize]) -> Result<Vec<Vec<u8>>> {
+    let mut rest = &all[..];
+    lengths
+        .iter()
+        .map(|&n| {
+            let (part, after) = rest.split_at(n);
+            rest = after;
+            let mut own = room(n)?;
+            own.copy_from_slice(part);
+            Ok(own)
+        })
+        .collect()
+}

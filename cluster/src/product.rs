@@ -1,0 +1,164 @@
+//! Products: operands gathered along the lines of the grid, partial results folded along the others.
+
+use std::sync::Arc;
+
+use sparring::Result;
+use sparring::runtime::engine::{RemotePlan, bytes_of};
+use sparring::runtime::{Matrix, Op, Plan, Semiring, Stats, Vector};
+use sparring::spgemm::Options;
+
+use crate::blocks::{Block, Piece};
+use crate::cluster::Shared;
+use crate::fold::Line;
+use crate::wire::{matrix_bytes, matrix_of};
+
+impl Shared {
+    /// A(i, ·): the blocks of this rank's row of the grid, side by side.
+    pub(crate) fn row_panel(&self, a: &Block) -> Result<Matrix> {
+        if self.row.size() == 1 {
+            return Ok(a.block.clone());
+        }
+        let blocks = self.gathered_blocks(&self.row, a)?;
+        let row: Vec<&Matrix> = blocks.iter().collect();
+        self.inner.upload(&self.inner.concat(&[&row])?)
+    }
+    /// A(·, j): the blocks of this rank's column of the grid, one below the other.
+    pub(crate) fn column_panel(&self, a: &Block) -> Result<Matrix> {
+        if self.col.size() == 1 {
+            return Ok(a.block.clone());
+        }
+        let blocks = self.gathered_blocks(&self.col, a)?;
+        let column: Vec<[&Matrix; 1]> = blocks.iter().map(|block| [block]).collect();
+        let column: Vec<&[&Matrix]> = column.iter().map(|row| &row[..]).collect();
+        self.inner.upload(&self.inner.concat(&column)?)
+    }
+    fn gathered_blocks(&self, link: &Arc<dyn crate::link::Link>, a: &Block) -> Result<Vec<Matrix>> {
+        let all = link.all_gather(matrix_bytes(&a.block)?)?;
+        all.iter().map(|bytes| self.inner.upload(&matrix_of(a.block.ty(), bytes)?)).collect()
+    }
+    /// The ⊗ of the block of a product whose rows and columns begin where this rank's block does.
+    fn at_block(&self, ring: &Semiring, (m, n): (usize, usize)) -> Semiring {
+        let (rows, cols) = self.grid.block((m, n));
+        ring.shifted([rows.start as u64, 0, cols.start as u64])
+    }
+}
+
+/// A mask as this rank has it, and whether it is the complement.
+pub(crate) type Mask<'a, X> = Option<(&'a X, bool)>;
+
+/// The block of A ⊕.⊗ B, where the mask allows. All products of an entry meet on one rank, in the order of one rank.
+pub(crate) fn mxm(
+    shared: &Shared,
+    (ring, options): (&Semiring, &Options),
+    a: &Block,
+    b: &Block,
+    mask: Mask<'_, Matrix>,
+) -> Result<Matrix> {
+    let (left, right) = (shared.row_panel(a)?, shared.column_panel(b)?);
+    let ring = shared.at_block(ring, (a.shape.0, b.shape.1));
+    let made = shared.inner.mxm_with(&ring, &left, &right, mask, options)?;
+    Ok(made.into_matrix())
+}
+
+/// Whether partial results of ⊗ at places k that are counted from the start of a block may be folded: they are the places
+/// of the whole then.
+fn shifted_k(ring: &Semiring, row: usize, k: usize, col: usize) -> Semiring {
+    ring.shifted([row as u64, k as u64, col as u64])
+}
+
+/// The piece of y = A ⊕.⊗ x.
+pub(crate) fn mxv(shared: &Shared, ring: &Semiring, a: &Block, x: &Piece, mask: Mask<'_, Piece>) -> Result<Vector> {
+    let (m, n) = a.shape;
+    let x = shared.gathered(Line::Column, n, &x.piece)?;
+    let mask =
+        mask.map(|(x, c)| Ok::<_, sparring::Error>((shared.gathered(Line::Row, m, &x.piece)?, c))).transpose()?;
+    let (rows, cols) = shared.grid.block((m, n));
+    let local = shifted_k(ring, rows.start, cols.start, 0);
+    let part: Vector = masked(shared.inner.call(Op::Mxv(&local), (&a.block, &x)), mask.as_ref()).eval()?;
+    shared.folded(Line::Row, m, &ring.add().op(), &part)
+}
+
+/// The piece of y = xᵀ ⊕.⊗ A.
+pub(crate) fn vxm(shared: &Shared, ring: &Semiring, x: &Piece, a: &Block, mask: Mask<'_, Piece>) -> Result<Vector> {
+    let (m, n) = a.shape;
+    let x = shared.gathered(Line::Row, m, &x.piece)?;
+    let mask =
+        mask.map(|(x, c)| Ok::<_, sparring::Error>((shared.gathered(Line::Column, n, &x.piece)?, c))).transpose()?;
+    let (rows, cols) = shared.grid.block((m, n));
+    let local = shifted_k(ring, 0, rows.start, cols.start);
+    let part: Vector = masked(shared.inner.call(Op::Vxm(&local), (&x, &a.block)), mask.as_ref()).eval()?;
+    shared.folded(Line::Column, n, &ring.add().op(), &part)
+}
+
+fn masked<'m>(
+    call: sparring::runtime::Operation<'m>,
+    mask: Option<&(Vector, bool)>,
+) -> sparring::runtime::Operation<'m> {
+    match mask {
+        None => call,
+        Some((mask, complement)) => {
+            let call = call.mask(mask).structure();
+            if *complement { call.complement() } else { call }
+        }
+    }
+}
+
+/// Y = A ⊕.⊗ X for a dense X that every rank has: all of Y, on every rank.
+pub(crate) fn spmm(
+    shared: &Shared,
+    ring: &Semiring,
+    a: &Block,
+    x: sparring::algebra::Slice<'_>,
+    columns: usize,
+) -> Result<Vec<u8>> {
+    let (rows, cols) = shared.grid.block(a.shape);
+    let part = x.part(cols.start * columns..cols.end * columns);
+    let ring_here = ring.shifted([rows.start as u64, cols.start as u64, 0]);
+    let y = shared.inner.spmm(&ring_here, &a.block, part, columns).eval()?;
+    let mut sums: Option<Vector> = None;
+    for bytes in shared.row.all_gather(bytes_of(y.slice())?)? {
+        let mut bytes = bytes;
+        let next = Vector::full(sparring::runtime::engine::values_of(ring.ty(), &mut bytes)?)?;
+        let host = sparring::runtime::Machine::from(sparring::Cpu::new());
+        sums = Some(match sums {
+            None => next,
+            Some(sums) => host.ewise_add(&ring.add().op(), &sums, &next)?,
+        });
+    }
+    let mine = match &sums {
+        Some(sums) => crate::wire::Entries::of(sums)?.values,
+        None => Vec::new(),
+    };
+    Ok(shared.col.all_gather(mine)?.concat())
+}
+
+/// The structure of a product: that of this rank's block, on its own machine.
+#[derive(Clone, Debug)]
+pub(crate) struct BlockPlan {
+    pub(crate) plan: Plan,
+    pub(crate) shape: (usize, usize),
+    pub(crate) stats: Stats,
+    pub(crate) grid: (usize, usize),
+}
+
+impl RemotePlan for BlockPlan {
+    fn engine(&self) -> String {
+        "cluster".into()
+    }
+    fn as_any(&self) -> &dyn std::any::Any {
+        self
+    }
+    fn shape(&self) -> (usize, usize) {
+        self.shape
+    }
+    fn explain(&self) -> String {
+        let (rows, cols) = self.grid;
+        format!(
+            "blocks of {rows}×{cols} ranks, operands gathered along rows and columns; here: {}",
+            self.plan.explain()
+        )
+    }
+    fn stats(&self) -> Stats {
+        self.stats
+    }
+}

@@ -1,0 +1,112 @@
+//! Ranks of MPI: this program starts itself with 1, 2, 4, 6 and 9 of them, each under a time limit.
+//!
+//! `cargo test -p sparring-cluster --features mpi --test ranks`, where `mpirun` is; `SPARRING_RANKS=4,16` names other numbers.
+
+#[path = "ranks/algorithms.rs"]
+mod algorithms;
+#[path = "ranks/failures.rs"]
+mod failures;
+#[path = "../../tests/oracle/functions.rs"]
+mod functions;
+#[path = "../../tests/oracle/names.rs"]
+mod names;
+#[path = "../../tests/oracle/objects.rs"]
+mod objects;
+#[path = "ranks/products.rs"]
+mod products;
+#[path = "../../tests/oracle/tally.rs"]
+mod tally;
+
+use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use sparring::Cpu;
+use sparring_cluster::Cluster;
+
+/// What a rank does, by its name.
+const SCENARIO: &str = "SPARRING_RANKS_SCENARIO";
+
+fn cluster() -> Cluster {
+    Cluster::new(Cpu::with_threads(1).expect("a thread")).expect("MPI")
+}
+
+fn main() {
+    match std::env::var(SCENARIO) {
+        Ok(scenario) => rank(&scenario),
+        Err(_) => job(),
+    }
+}
+
+/// One rank of a job.
+fn rank(scenario: &str) {
+    let cluster = cluster();
+    match scenario {
+        "oracle" => {
+            let quiet = cluster.rank() > 0;
+            let door = format!("{} ranks", cluster.size());
+            tally::random(&door, &mut names::Names::new(cluster.clone()), 11, 20);
+            tally::random(&door, &mut names::Names::new(cluster.clone()), 12, 20);
+            tally::small(&door, &mut names::Names::new(cluster), 30_011);
+            assert!(quiet || !door.is_empty());
+        }
+        "products" => products::all(&cluster),
+        "algorithms" => algorithms::all(&cluster),
+        other => failures::rank(other, &cluster),
+    }
+}
+
+/// Starts ranks and waits for them.
+fn start(ranks: usize, scenario: &str, limit: Duration) -> Output {
+    let program = std::env::current_exe().expect("this program");
+    let mut command = Command::new("mpirun");
+    let is_open = Command::new("mpirun")
+        .arg("--version")
+        .output()
+        .is_ok_and(|out| String::from_utf8_lossy(&out.stdout).contains("Open MPI"));
+    if is_open {
+        command.args([
+            "--allow-run-as-root",
+            "--oversubscribe",
+            "--bind-to",
+            "none",
+            "--mca",
+            "mpi_yield_when_idle",
+            "1",
+        ]);
+    }
+    command.args(["-n", &ranks.to_string()]).arg(program).env(SCENARIO, scenario).env("RAYON_NUM_THREADS", "1");
+    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("mpirun");
+    let id = child.id();
+    let began = Instant::now();
+    let (done, finished) = std::sync::mpsc::channel();
+    let watch = std::thread::spawn(move || {
+        if finished.recv_timeout(limit).is_err() {
+            _ = Command::new("kill").arg(id.to_string()).status();
+        }
+    });
+    let out = child.wait_with_output().expect("output");
+    _ = done.send(());
+    watch.join().expect("the watch");
+    let took = began.elapsed();
+    assert!(took < limit, "{scenario} on {ranks} ranks hung:\n{}", String::from_utf8_lossy(&out.stderr));
+    println!("{scenario}, {ranks} ranks: {:.1} s", took.as_secs_f64());
+    out
+}
+
+fn job() {
+    if Command::new("mpirun").arg("--version").output().is_err() {
+        println!("skipped: no mpirun");
+        return;
+    }
+    let asked = std::env::var("SPARRING_RANKS").unwrap_or_else(|_| "1,2,4,6,9".into());
+    for ranks in asked.split(',').map(|n| n.trim().parse::<usize>().expect("a number of ranks")) {
+        for scenario in ["products", "algorithms", "oracle"] {
+            let out = start(ranks, scenario, Duration::from_secs(240));
+            let (said, errors) = (String::from_utf8_lossy(&out.stdout), String::from_utf8_lossy(&out.stderr));
+            assert!(out.status.success(), "{scenario} on {ranks} ranks:\n{said}\n{errors}");
+            said.lines().take(if scenario == "oracle" { 3 } else { 0 }).for_each(|line| println!("  {line}"));
+        }
+    }
+    failures::job();
+    println!("all ranks agree");
+}
