@@ -1,6 +1,7 @@
 //! The ranks of a job, and what they do together at the ends of every operation.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use sparring::runtime::Machine;
 use sparring::{Error, Result};
@@ -23,13 +24,18 @@ pub(crate) struct Shared {
     pub(crate) col: Arc<dyn Link>,
     /// All ranks. Dropped last.
     pub(crate) world: Arc<dyn Link>,
+    /// Whether a rank has ended, and answers no more.
+    ended: AtomicBool,
 }
+
+/// What a rank says when it ends.
+const END: &str = "the end";
 
 impl Drop for Shared {
     fn drop(&mut self) {
         // A rank that ends while others go on is found by them.
-        if !std::thread::panicking() {
-            _ = self.begin("the end");
+        if !std::thread::panicking() && !self.ended.load(Ordering::Relaxed) {
+            _ = self.begin(END);
         }
     }
 }
@@ -68,14 +74,21 @@ impl Cluster {
     pub fn alone(inner: impl Into<Machine>) -> Self {
         let link: Arc<dyn Link> = Arc::new(Alone);
         let (row, col) = (Arc::clone(&link), Arc::clone(&link));
-        Self(Arc::new(Shared { inner: inner.into(), grid: Grid::new(1, 0), row, col, world: link }))
+        Self(Arc::new(Shared {
+            inner: inner.into(),
+            grid: Grid::new(1, 0),
+            row,
+            col,
+            world: link,
+            ended: AtomicBool::new(false),
+        }))
     }
     #[cfg_attr(not(feature = "mpi"), allow(dead_code, reason = "there is one rank"))]
     fn over(world: Arc<dyn Link>, inner: Machine) -> Result<Self> {
         let grid = Grid::new(world.size(), world.rank());
         let (i, j) = grid.at();
         let (row, col) = (world.split(i)?, world.split(j)?);
-        Ok(Self(Arc::new(Shared { inner, grid, row, col, world })))
+        Ok(Self(Arc::new(Shared { inner, grid, row, col, world, ended: AtomicBool::new(false) })))
     }
     /// Number of this process, counted from 0.
     #[must_use]
@@ -119,11 +132,18 @@ impl Shared {
         if self.world.size() == 1 {
             return Ok(());
         }
+        if self.ended.load(Ordering::Relaxed) {
+            let message = format!("{what} is called, and a rank has ended");
+            return Err(Error::Device { what: "cluster".into(), message });
+        }
         let mine = [hash(what), what.len() as u64];
         if self.world.all_words(mine).iter().all(|other| *other == mine) {
             return Ok(());
         }
         let all = self.world.all_gather(what.as_bytes().to_vec())?;
+        if all.iter().any(|w| w == END.as_bytes()) {
+            self.ended.store(true, Ordering::Relaxed);
+        }
         let other = all.iter().position(|w| w != what.as_bytes()).unwrap_or(0);
         let message = format!(
             "rank {} calls {what}, rank {other} calls {}; all ranks make the same calls in the same order",
