@@ -118,6 +118,42 @@ impl Cluster {
             self.0.world.abort(1)
         })
     }
+    /// The cluster as a machine.
+    #[must_use]
+    pub fn machine(&self) -> Machine {
+        self.clone().into()
+    }
+    /// The result of each rank, if all have one: the error of one rank is an error of all. Collective; `what` is the same
+    /// on all ranks.
+    /// # Errors
+    /// This rank's own, or [`Error::Device`] that names the rank and says its sentence.
+    /// # Example
+    /// ```
+    /// use sparring::Cpu;
+    /// use sparring_cluster::Cluster;
+    /// let cluster = Cluster::new(Cpu::new())?;
+    /// let text = std::fs::read_to_string("no such file");
+    /// let text = text.map_err(|source| sparring::Error::Io { path: "no such file".into(), source });
+    /// assert!(cluster.agree("read", text).is_err());
+    /// # Ok::<(), sparring::Error>(())
+    /// ```
+    pub fn agree<T>(&self, what: &str, result: Result<T>) -> Result<T> {
+        self.0.begin(what)?;
+        Ok(self.0.finish(result.map(|made| (made, 0)))?.0)
+    }
+    /// The number of this process among those of its node, counted from 0: that of its GPU. Collective.
+    /// # Errors
+    /// As for [`new`](Self::new).
+    pub fn local_rank() -> Result<usize> {
+        #[cfg(feature = "mpi")]
+        {
+            crate::mpi_link::Mpi::world()?.rank_on_node()
+        }
+        #[cfg(not(feature = "mpi"))]
+        {
+            Ok(0)
+        }
+    }
     /// `cluster of 4 ranks, 2×2`.
     pub(crate) fn described(&self) -> String {
         let (rows, cols) = self.0.grid.shape();

@@ -55,6 +55,7 @@ mod link;
 #[cfg(feature = "mpi")]
 mod mpi_link;
 mod product;
+mod read;
 mod route;
 mod wire;
 

@@ -109,6 +109,11 @@ impl Mpi {
         let comm = Handle(comm.duplicate());
         Ok(Self { comm, session })
     }
+    /// The number of this process among those that share its memory.
+    pub(crate) fn rank_on_node(&self) -> Result<usize> {
+        let (comm, _turn) = self.comm();
+        Ok(comm.split_shared(0).rank() as usize)
+    }
     fn comm(&self) -> (&SimpleCommunicator, MutexGuard<'static, ()>) {
         (&self.comm.0, locked(&TURN))
     }

@@ -162,7 +162,8 @@ impl<'m> Spmm<'m> {
             a = machine.run(&Call::unary(Op::Transpose, &a))?.try_into()?;
         }
         note(|| {
-            let place = if machine.typed::<crate::Cpu>().is_none() { format!(" on {}", machine.name()) } else { String::new() };
+            let place =
+                if machine.typed::<crate::Cpu>().is_none() { format!(" on {}", machine.name()) } else { String::new() };
             format!("spmm{place}: {}; {k}×{n} dense", a.described())
         });
         compute(machine.engine(), ring, &a, (x, n))
