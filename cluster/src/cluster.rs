@@ -176,15 +176,16 @@ impl Shared {
         if self.world.all_words(mine).iter().all(|other| *other == mine) {
             return Ok(());
         }
-        let all = self.world.all_gather(what.as_bytes().to_vec())?;
-        if all.iter().any(|w| w == END.as_bytes()) {
+        let all = self.world.all_gather(what.as_bytes())?;
+        let all: Vec<&[u8]> = all.iter().collect();
+        if all.iter().any(|w| *w == END.as_bytes()) {
             self.ended.store(true, Ordering::Relaxed);
         }
-        let other = all.iter().position(|w| w != what.as_bytes()).unwrap_or(0);
+        let other = all.iter().position(|w| *w != what.as_bytes()).unwrap_or(0);
         let message = format!(
             "rank {} calls {what}, rank {other} calls {}; all ranks make the same calls in the same order",
             self.world.rank(),
-            String::from_utf8_lossy(&all[other])
+            String::from_utf8_lossy(all[other])
         );
         Err(Error::Device { what: "cluster".into(), message })
     }
@@ -200,10 +201,10 @@ impl Shared {
             return made.map(|made| (made.0, total));
         }
         let text = made.as_ref().err().map(ToString::to_string).unwrap_or_default();
-        let texts = self.world.all_gather(text.into_bytes())?;
+        let texts = self.world.all_gather(text.as_bytes())?;
         made.and_then(|_| {
             let rank = all.iter().position(|words| words[0] != 0).unwrap_or(0);
-            let message = String::from_utf8_lossy(&texts[rank]).into_owned();
+            let message = String::from_utf8_lossy(texts.iter().nth(rank).unwrap_or_default()).into_owned();
             Err(Error::Device { what: format!("rank {rank}"), message })
         })
     }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use sparring::algebra::{Array, Slice, Type};
 use sparring::graph::{TriangleMethod, Triangles};
 use sparring::par::Threads;
-use sparring::runtime::engine::{Call, Engine, MaskSpec, Object, Operand, TriangleEngine, bytes_of, unfit, values_of};
+use sparring::runtime::engine::{Call, Engine, MaskSpec, Object, Operand, TriangleEngine, unfit, values_of};
 use sparring::runtime::{
     BinaryOp, IndexList, Machine, Matrix, Monoid, Op, Operation, Pairing, Plan, Scalar, Semiring, Sum, Vector,
 };
@@ -17,6 +17,7 @@ use sparring::{Cpu, Error, Result};
 use crate::blocks::{Block, Piece};
 use crate::cluster::{Cluster, Shared};
 use crate::fold::Line;
+use crate::link::Parts;
 use crate::product::{BlockPlan, mxm, mxv, spmm, vxm};
 use crate::route::Triplets;
 use crate::wire::{broken, matrix_bytes, matrix_of};
@@ -178,11 +179,11 @@ impl Cluster {
             let Object::Scalar(mine) = local(&self.0.inner, Op::Reduce(monoid), a, None, None)? else {
                 return Err(unfit());
             };
-            let all = self.0.world.all_gather(bytes_of(mine.slice())?)?;
+            let all = self.0.world.all_gather(mine.slice().as_bytes().ok_or_else(broken)?)?;
             let op = monoid.op();
             let mut sum = monoid.identity();
-            for mut bytes in all {
-                sum = op.eval(&sum, &Scalar::only(values_of(mine.ty(), &mut bytes)?.slice())?)?;
+            for bytes in all.iter() {
+                sum = op.eval(&sum, &Scalar::only(values_of(mine.ty(), &mut bytes.to_vec())?.slice())?)?;
             }
             Ok((sum, 0))
         };
@@ -319,8 +320,8 @@ impl Cluster {
             let other = self.0.grid.rank((j, i));
             let mut to = vec![Vec::new(); self.size()];
             to[other] = matrix_bytes(&block)?;
-            let from = self.0.world.exchange(to)?;
-            self.0.inner.upload(&matrix_of(a.block.ty(), &from[other])?)
+            let from = self.0.world.exchange(&Parts::of(&to))?;
+            self.0.inner.upload(&matrix_of(a.block.ty(), from.iter().nth(other).unwrap_or_default())?)
         })
     }
     /// A result for rows, of which every rank of a row of the grid has all: each keeps its piece.
@@ -598,10 +599,10 @@ impl Engine for Cluster {
                 Sum::Real(x) => (1, u128::from(x.to_bits()).to_le_bytes()),
                 Sum::Complex(x) => (2, (u128::from(x.re.to_bits()) | u128::from(x.im.to_bits()) << 64).to_le_bytes()),
             };
-            let all = self.0.world.all_gather([&[kind][..], &words].concat())?;
+            let all = self.0.world.all_gather(&[&[kind][..], &words].concat())?;
             let real = |bits: u128| f64::from_bits(bits as u64);
             let mut sum: Option<Sum> = None;
-            for bytes in all {
+            for bytes in all.iter() {
                 let bits = u128::from_le_bytes(bytes[1..].try_into().map_err(|_| broken())?);
                 sum = Some(match (sum, bytes[0]) {
                     (None, 0) => Sum::Integer(bits as i128),

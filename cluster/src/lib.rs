@@ -20,13 +20,13 @@
 //!
 //! # Who holds what
 //!
-//! p ranks form a [`Grid`] of r × c, as near to a square as p allows. Rank (i, j) holds one block of every matrix, and
-//! the places of a vector where row i of the grid meets column j: in a square grid vectors lie along its diagonal.
+//! p ranks form a [`Grid`] of r × c, as near to a square as p allows. Rank (i, j) holds one block of every matrix, and n / p
+//! places of a vector, so that the ranks of row i of the grid have what its blocks of a product give.
 //!
 //! | operation | what is sent | received by a rank, in entries |
 //! | --- | --- | --- |
 //! | mxm | the blocks of A along rows of the grid, of B along columns | nnz(A) / r + nnz(B) / c |
-//! | mxv, vxm | x along columns, partial results along rows (vxm: the other way) | n / c + m / r |
+//! | mxv, vxm | x to the ranks of columns and along them, partial results along rows (vxm: the other way) | n / c + m / r |
 //! | entry by entry, apply, select, masks, accumulators | nothing | 0 |
 //! | reduce | one value a rank | p |
 //! | rows reduced or counted | partial results along rows | m / r |
@@ -47,6 +47,7 @@
 
 mod blocks;
 mod cluster;
+mod dense;
 mod engine;
 mod fold;
 pub mod graph;

@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use sparring::Result;
-use sparring::runtime::engine::{RemotePlan, bytes_of};
+use sparring::runtime::engine::{RemotePlan, values_of};
 use sparring::runtime::{Matrix, Op, Plan, Semiring, Stats, Vector};
 use sparring::spgemm::Options;
 
 use crate::blocks::{Block, Piece};
 use crate::cluster::Shared;
 use crate::fold::Line;
-use crate::wire::{matrix_bytes, matrix_of};
+use crate::wire::{Entries, broken, matrix_bytes, matrix_of};
 
 impl Shared {
     /// A(i, ·): the blocks of this rank's row of the grid, side by side.
@@ -33,7 +33,7 @@ impl Shared {
         self.inner.upload(&self.inner.concat(&column)?)
     }
     fn gathered_blocks(&self, link: &Arc<dyn crate::link::Link>, a: &Block) -> Result<Vec<Matrix>> {
-        let all = link.all_gather(matrix_bytes(&a.block)?)?;
+        let all = link.all_gather(&matrix_bytes(&a.block)?)?;
         all.iter().map(|bytes| self.inner.upload(&matrix_of(a.block.ty(), bytes)?)).collect()
     }
     /// The ⊗ of the block of a product whose rows and columns begin where this rank's block does.
@@ -116,20 +116,16 @@ pub(crate) fn spmm(
     let ring_here = ring.shifted([rows.start as u64, cols.start as u64, 0]);
     let y = shared.inner.spmm(&ring_here, &a.block, part, columns).eval()?;
     let mut sums: Option<Vector> = None;
-    for bytes in shared.row.all_gather(bytes_of(y.slice())?)? {
-        let mut bytes = bytes;
-        let next = Vector::full(sparring::runtime::engine::values_of(ring.ty(), &mut bytes)?)?;
+    for bytes in shared.row.all_gather(y.slice().as_bytes().ok_or_else(broken)?)?.iter() {
+        let next = Vector::full(values_of(ring.ty(), &mut bytes.to_vec())?)?;
         let host = sparring::runtime::Machine::from(sparring::Cpu::new());
         sums = Some(match sums {
             None => next,
             Some(sums) => host.ewise_add(&ring.add().op(), &sums, &next)?,
         });
     }
-    let mine = match &sums {
-        Some(sums) => crate::wire::Entries::of(sums)?.values,
-        None => Vec::new(),
-    };
-    Ok(shared.col.all_gather(mine)?.concat())
+    let sums = sums.ok_or_else(broken)?;
+    Ok(shared.col.all_gather(Entries::of(&sums)?.raw()?.1)?.bytes)
 }
 
 /// The structure of a product: that of this rank's block, on its own machine.

@@ -17,8 +17,11 @@ pub use pagerank::{PageRank, pagerank};
 pub use sssp::sssp;
 
 use sparring::algebra::Type;
+use sparring::graph::{Graph, GraphKind};
 use sparring::runtime::{Machine, Matrix, Scalar, UnaryOp};
-use sparring::{Error, Result};
+use sparring::{Cpu, Error, Result};
+
+use crate::Cluster;
 
 /// Refuses a matrix that is no graph, and a vertex that it does not have.
 fn check(op: &'static str, a: &Matrix, source: Option<usize>) -> Result<usize> {
@@ -32,6 +35,13 @@ fn check(op: &'static str, a: &Matrix, source: Option<usize>) -> Result<usize> {
         }
         _ => Ok(nrows),
     }
+}
+
+/// The graph of a matrix and the processor, where a cluster is one rank on a processor: the library has kernels for it.
+fn on_one_rank<'a>(machine: &'a Machine, a: &Matrix, weighted: bool) -> Result<Option<(&'a Cpu, Graph)>> {
+    let Some(cluster) = machine.typed::<Cluster>().filter(|cluster| cluster.size() == 1) else { return Ok(None) };
+    let Some(cpu) = cluster.inner().typed::<Cpu>() else { return Ok(None) };
+    Ok(Some((cpu, a.graph(cpu, Some(GraphKind::Directed), weighted)?)))
 }
 
 /// The same entries, all of one value.

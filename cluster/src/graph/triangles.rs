@@ -9,7 +9,7 @@ use super::{check, simple};
 use crate::Cluster;
 
 /// The matrix on the one rank there is.
-fn on_one_rank<'a>(machine: &'a Machine, a: &Matrix) -> Result<Option<(&'a Machine, Matrix)>> {
+fn on_inner<'a>(machine: &'a Machine, a: &Matrix) -> Result<Option<(&'a Machine, Matrix)>> {
     Ok(match machine.typed::<Cluster>() {
         Some(cluster) if cluster.size() == 1 => Some((cluster.inner(), cluster.inner().upload(&a.download()?)?)),
         _ => None,
@@ -19,7 +19,7 @@ fn on_one_rank<'a>(machine: &'a Machine, a: &Matrix) -> Result<Option<(&'a Machi
 /// Σ L ∘ (L·L), vertices in the order of their degrees, greatest first.
 pub(crate) fn count(machine: &Machine, a: &Matrix) -> Result<Triangles> {
     let n = check("triangles", a, None)?;
-    if let Some((inner, a)) = on_one_rank(machine, a)? {
+    if let Some((inner, a)) = on_inner(machine, a)? {
         return inner.triangles(&a, TriangleMethod::Auto);
     }
     let graph = simple(machine, &machine.upload(a)?)?;
@@ -43,7 +43,7 @@ pub(crate) fn count(machine: &Machine, a: &Matrix) -> Result<Triangles> {
 /// S = B ∘ (B·B).
 pub(crate) fn per_edge(machine: &Machine, a: &Matrix) -> Result<Matrix> {
     check("triangles_per_edge", a, None)?;
-    if let Some((inner, a)) = on_one_rank(machine, a)? {
+    if let Some((inner, a)) = on_inner(machine, a)? {
         return machine.upload(&inner.triangles_per_edge(&a)?.download()?);
     }
     let graph = simple(machine, &machine.upload(a)?)?;
@@ -56,7 +56,7 @@ pub(crate) fn per_edge(machine: &Machine, a: &Matrix) -> Result<Matrix> {
 
 /// ½ S·1.
 pub(crate) fn per_vertex(machine: &Machine, a: &Matrix) -> Result<Vec<u64>> {
-    if let Some((inner, a)) = on_one_rank(machine, a)? {
+    if let Some((inner, a)) = on_inner(machine, a)? {
         return inner.triangles_per_vertex(&a);
     }
     let sums: Vector = machine.reduce_rows(&Monoid::new("plus", Type::U64)?, &per_edge(machine, a)?)?;
