@@ -3,7 +3,8 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use sparring::runtime::Machine;
+use sparring::algebra::Type;
+use sparring::runtime::{Machine, Monoid};
 use sparring::{Error, Result};
 
 use crate::grid::Grid;
@@ -26,6 +27,8 @@ pub(crate) struct Shared {
     pub(crate) world: Arc<dyn Link>,
     /// Whether a rank has ended, and answers no more.
     ended: AtomicBool,
+    /// Whether folds have the bits of one rank.
+    pub(crate) reproducible: AtomicBool,
 }
 
 /// What a rank says when it ends.
@@ -81,6 +84,7 @@ impl Cluster {
             col,
             world: link,
             ended: AtomicBool::new(false),
+            reproducible: AtomicBool::new(false),
         }))
     }
     #[cfg_attr(not(feature = "mpi"), allow(dead_code, reason = "there is one rank"))]
@@ -88,7 +92,15 @@ impl Cluster {
         let grid = Grid::new(world.size(), world.rank());
         let (i, j) = grid.at();
         let (row, col) = (world.split(i)?, world.split(j)?);
-        Ok(Self(Arc::new(Shared { inner, grid, row, col, world, ended: AtomicBool::new(false) })))
+        Ok(Self(Arc::new(Shared {
+            inner,
+            grid,
+            row,
+            col,
+            world,
+            ended: AtomicBool::new(false),
+            reproducible: AtomicBool::new(false),
+        })))
     }
     /// Number of this process, counted from 0.
     #[must_use]
@@ -117,6 +129,14 @@ impl Cluster {
             eprintln!("rank {}: {error}", self.rank());
             self.0.world.abort(1)
         })
+    }
+    /// Whether products with vectors and reductions fold as one rank does, also where ⊕ is not exact: the same bits on any
+    /// number of ranks. Off at first. All ranks say the same.
+    ///
+    /// A product with a vector then gathers the blocks of a row of the grid (vxm: of a column) and all of x, a reduction to
+    /// a scalar the whole operand: nnz / r + n entries and nnz in place of n / c + m / r and p.
+    pub fn set_reproducible(&self, yes: bool) {
+        self.0.reproducible.store(yes, Ordering::Relaxed);
     }
     /// The cluster as a machine.
     #[must_use]
@@ -163,6 +183,15 @@ impl Cluster {
 }
 
 impl Shared {
+    /// Whether partial results of ⊕ are not to be folded by themselves: that would have other bits than one fold.
+    pub(crate) fn folds_in_one(&self, add: &Monoid) -> bool {
+        let exact = || match add.ty() {
+            Type::F32 | Type::F64 => matches!(add.formula().name(), Some("min" | "max" | "any")),
+            Type::ComplexF32 | Type::ComplexF64 => add.formula().name() == Some("any"),
+            _ => true,
+        };
+        self.reproducible.load(Ordering::Relaxed) && self.world.size() > 1 && !exact()
+    }
     /// Begins what all ranks do together: an error if some do something else.
     pub(crate) fn begin(&self, what: &str) -> Result<()> {
         if self.world.size() == 1 {

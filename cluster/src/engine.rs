@@ -127,8 +127,7 @@ impl Cluster {
         };
         let (a, b) = (whole(call.a)?, call.b.map(whole).transpose()?);
         let mask = call.mask.map(|mask| Ok::<_, Error>((whole(mask.structure)?, mask.complement))).transpose()?;
-        let host = Machine::from(Cpu::new());
-        let made = called(&host, call.op, &a, b.as_ref(), mask.as_ref())?;
+        let made = called(&self.0.inner, call.op, &a, b.as_ref(), mask.as_ref())?;
         match made {
             Object::Matrix(a) => self.upload((&a).into()),
             Object::Vector(x) => self.upload((&x).into()),
@@ -324,12 +323,6 @@ impl Cluster {
             self.0.inner.upload(&matrix_of(a.block.ty(), from.iter().nth(other).unwrap_or_default())?)
         })
     }
-    /// A result for rows, of which every rank of a row of the grid has all: each keeps its piece.
-    fn kept(&self, m: usize, of_rows: &Vector) -> Result<Vector> {
-        let (start, piece) = (self.0.span(Line::Row, m).start, self.0.grid.piece(m));
-        let range = if piece.is_empty() { 0..0 } else { piece.start - start..piece.end - start };
-        self.0.inner.call(Op::Extract(&IndexList::from(range), &IndexList::all()), of_rows).eval()
-    }
 }
 
 /// The operation on what a rank has.
@@ -492,8 +485,11 @@ impl Engine for Cluster {
                 let mask = vector_mask()?;
                 let m = a.shape.0;
                 self.vector(name, m, || {
-                    let part: Vector = shared.inner.reduce_rows(monoid, &a.block)?;
-                    let made = shared.folded(Line::Row, m, &monoid.op(), &part)?;
+                    let made = if shared.folds_in_one(monoid) {
+                        shared.kept(m, &shared.inner.reduce_rows(monoid, &shared.row_panel(a)?)?)?
+                    } else {
+                        shared.folded(Line::Row, m, &monoid.op(), &shared.inner.reduce_rows(monoid, &a.block)?)?
+                    };
                     match mask {
                         None => Ok(made),
                         Some((mask, complement)) => {
@@ -503,6 +499,7 @@ impl Engine for Cluster {
                     }
                 })
             }
+            (Op::Reduce(monoid), _, None) if shared.folds_in_one(monoid) => self.whole_run(call),
             (Op::Reduce(monoid), a, None) => self.reduced(monoid, a),
             (Op::Transpose, Part::Matrix(a), None) => self.allowed(self.transposed(a)?, call.mask),
             (Op::Extract(..) | Op::ExtractColumn(..) | Op::ExtractRow(..), Part::Matrix(a), None) => {
@@ -633,7 +630,7 @@ impl Engine for Cluster {
         let m = a.shape.0;
         let made = self.vector("best_of_rows", m, || {
             let best = self.0.inner.engine().best_of_rows(&self.0.row_panel(&a)?, greatest)?;
-            self.kept(m, &best)
+            self.0.kept(m, &best)
         })?;
         made.try_into()
     }

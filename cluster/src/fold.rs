@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use sparring::Result;
-use sparring::runtime::{BinaryOp, Vector};
+use sparring::runtime::{BinaryOp, IndexList, Op, Vector};
 
 use crate::cluster::Shared;
 use crate::link::Link;
@@ -88,6 +88,28 @@ impl Shared {
         let starts = self.parts(line, n).into_iter().map(|range| range.start);
         let parts: Vec<_> = starts.zip(all.iter()).collect();
         here(&self.inner, joined(entries.ty(), self.span(line, n).len(), parts.into_iter())?)
+    }
+    /// All of a vector of `n` places that lies in pieces.
+    pub(crate) fn gathered_whole(&self, n: usize, piece: &Vector) -> Result<Vector> {
+        let entries = Entries::of(piece)?;
+        let all = self.world.all_gather(&entries.parts(&[0..piece.len()])?.bytes)?;
+        let starts = self.grid.all().map(|at| self.grid.piece_of(n, at).start);
+        let parts: Vec<_> = starts.zip(all.iter()).collect();
+        here(&self.inner, joined(entries.ty(), n, parts.into_iter())?)
+    }
+    /// Of a vector of what this rank's row of the grid has of `n` places, the piece of this rank.
+    pub(crate) fn kept(&self, n: usize, of_row: &Vector) -> Result<Vector> {
+        let (start, piece) = (self.span(Line::Row, n).start, self.grid.piece(n));
+        let range = IndexList::from(piece.start - start..piece.end - start);
+        self.inner.call(Op::Extract(&range, &IndexList::all()), of_row).eval()
+    }
+    /// Of a vector of what this rank's column has, likewise.
+    pub(crate) fn kept_of_column(&self, n: usize, of_column: &Vector) -> Result<Vector> {
+        let (grid, start) = (self.grid, self.span(Line::Column, n).start);
+        let part = grid.column_piece_of(n, grid.at());
+        let range = IndexList::from(part.start - start..part.end - start);
+        let part: Vector = self.inner.call(Op::Extract(&range, &IndexList::all()), of_column).eval()?;
+        here(&self.inner, self.redealt(&part, |at| grid.column_piece_of(n, at), |at| grid.piece_of(n, at))?)
     }
     /// Of the vectors that the ranks of the line have for its part of `n` places, the piece of this rank: where several
     /// have an entry, all of them joined by ⊕ in the order of the line.

@@ -31,13 +31,14 @@
 //! | reduce | one value a rank | p |
 //! | rows reduced or counted | partial results along rows | m / r |
 //! | transpose, extract, assign, scatter, diag | entries to the ranks that hold their new places | nnz / p |
-//! | Kronecker product, and products of places that the table of [`Semiring`](sparring::runtime::Semiring) names none for | both operands | nnz |
+//! | Kronecker product | both operands | nnz |
 //!
 //! # Results
 //!
 //! Products of matrices fold each entry as one rank does, so they have its bits; so has whatever is no fold. Products
 //! with vectors and reductions fold on each rank, and then the partial results in the order of the grid: the same bits
-//! in every run on one grid, those of one rank wherever ⊕ is exact (integers, min, max, truth values).
+//! in every run on one grid, those of one rank wherever ⊕ is exact (integers, min, max, truth values), and for sums of
+//! floats where [`Cluster::set_reproducible`] asks for them.
 //!
 //! # Ranks together
 //!

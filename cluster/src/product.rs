@@ -69,6 +69,12 @@ fn shifted_k(ring: &Semiring, row: usize, k: usize, col: usize) -> Semiring {
 /// The piece of y = A ⊕.⊗ x.
 pub(crate) fn mxv(shared: &Shared, ring: &Semiring, a: &Block, x: &Piece, mask: Mask<'_, Piece>) -> Result<Vector> {
     let (m, n) = a.shape;
+    if shared.folds_in_one(&ring.add()) {
+        let (panel, x) = (shared.row_panel(a)?, shared.gathered_whole(n, &x.piece)?);
+        let ring = shifted_k(ring, shared.span(Line::Row, m).start, 0, 0);
+        let y: Vector = shared.inner.call(Op::Mxv(&ring), (&panel, &x)).eval()?;
+        return shared.allowed(shared.kept(m, &y)?, mask);
+    }
     let x = shared.gathered(Line::Column, n, &x.piece)?;
     let mask =
         mask.map(|(x, c)| Ok::<_, sparring::Error>((shared.gathered(Line::Row, m, &x.piece)?, c))).transpose()?;
@@ -81,6 +87,12 @@ pub(crate) fn mxv(shared: &Shared, ring: &Semiring, a: &Block, x: &Piece, mask: 
 /// The piece of y = xᵀ ⊕.⊗ A.
 pub(crate) fn vxm(shared: &Shared, ring: &Semiring, x: &Piece, a: &Block, mask: Mask<'_, Piece>) -> Result<Vector> {
     let (m, n) = a.shape;
+    if shared.folds_in_one(&ring.add()) {
+        let (panel, x) = (shared.column_panel(a)?, shared.gathered_whole(m, &x.piece)?);
+        let ring = shifted_k(ring, 0, 0, shared.span(Line::Column, n).start);
+        let y: Vector = shared.inner.call(Op::Vxm(&ring), (&x, &panel)).eval()?;
+        return shared.allowed(shared.kept_of_column(n, &y)?, mask);
+    }
     let x = shared.gathered(Line::Row, m, &x.piece)?;
     let mask =
         mask.map(|(x, c)| Ok::<_, sparring::Error>((shared.gathered(Line::Column, n, &x.piece)?, c))).transpose()?;
@@ -88,6 +100,14 @@ pub(crate) fn vxm(shared: &Shared, ring: &Semiring, x: &Piece, a: &Block, mask: 
     let local = shifted_k(ring, 0, rows.start, cols.start);
     let part: Vector = masked(shared.inner.call(Op::Vxm(&local), (&x, &a.block)), mask.as_ref()).eval()?;
     shared.folded(Line::Column, n, &ring.add().op(), &part)
+}
+
+impl Shared {
+    /// What a mask leaves of a piece.
+    fn allowed(&self, piece: Vector, mask: Mask<'_, Piece>) -> Result<Vector> {
+        let mask = mask.map(|(mask, complement)| (mask.piece.clone(), complement));
+        masked(self.inner.call(Op::Identity, &piece), mask.as_ref()).eval()
+    }
 }
 
 fn masked<'m>(

@@ -113,6 +113,28 @@ pub(crate) fn all(cluster: &Cluster) {
         places(&cpu, &many, &a, &a2, &x, &y);
     }
     errors(&cpu, &many);
+    cluster.set_reproducible(true);
+    reproducible(&cpu, &many);
+    cluster.set_reproducible(false);
+}
+
+/// Sums of floats to the bit of one rank.
+fn reproducible(cpu: &Machine, many: &Machine) {
+    let (ring, plus) = (Semiring::new("plus_times", Type::F64).unwrap(), Monoid::new("plus", Type::F64).unwrap());
+    for (case, (m, n)) in [(1, 1), (40, 30), (300, 200), (3, 1000), (0, 4)].into_iter().enumerate() {
+        let mut draw = Draw::new(case as u64 + 50);
+        let a = draw.matrix((m, n), 9 * m + n);
+        let (x, y, mask) = (draw.vector(n, n / 2), draw.vector(m, m), draw.vector(m, m / 2));
+        let a2 = many.upload(&a).unwrap();
+        same_vector("mxv", &cpu.mxv(&ring, &a, &x).unwrap(), &many.mxv(&ring, &a2, &x).unwrap());
+        same_vector("vxm", &cpu.vxm(&ring, &y, &a).unwrap(), &many.vxm(&ring, &y, &a2).unwrap());
+        same_vector("rows", &cpu.reduce_rows(&plus, &a).unwrap(), &many.reduce_rows(&plus, &a2).unwrap());
+        assert_eq!(cpu.reduce(&plus, &a).unwrap(), many.reduce(&plus, &a2).unwrap());
+        let call = |machine: &Machine, a: &Matrix| -> Vector {
+            machine.call(Op::Mxv(&ring), (a, &x)).mask(&mask).structure().complement().eval().unwrap()
+        };
+        same_vector("mask", &call(cpu, &a), &call(many, &a2));
+    }
 }
 
 /// Operators that look at places see those of the whole matrix.
