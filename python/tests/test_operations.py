@@ -91,6 +91,18 @@ def test_entry_by_entry():
     np.testing.assert_array_equal(sp.transpose(a).toarray(), a.T.toarray())
 
 
+@pytest.mark.parametrize("shape", [(30, 20), (9000, 100)])
+def test_equal_patterns_in_arrays_of_their_own(shape):
+    a = random(shape, 0.2)
+    b = scipy.sparse.csr_array((a.data * 2, a.indices.copy(), a.indptr.copy()), shape=shape)
+    other = b.copy()
+    other.indices[-1] = next(j for j in range(shape[1]) if j not in other.indices[other.indptr[-2]:])
+    other.sort_indices()
+    for x in (b, other):
+        np.testing.assert_array_equal(sp.ewise_add(a, x).toarray(), (a + x).toarray())
+        np.testing.assert_array_equal(sp.ewise_mult(a, x).toarray(), a.multiply(x).toarray())
+
+
 def test_numbers_keep_the_type_of_a_matrix():
     assert (sp.Matrix(random(dtype="float32")) * 2.5).dtype == np.dtype("float32")
     assert (sp.Matrix(random(dtype="int8")) * 2).dtype == np.dtype("int8")
