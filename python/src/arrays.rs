@@ -562,23 +562,12 @@ pub(crate) fn parts_of(py: Python<'_>, a: Matrix) -> PyResult<([Bound<'_, PyAny>
     macro_rules! parts {
         ($($variant:ident $t:ty, $name:literal;)*) => {
             match here.ty() {
-                $(Type::$variant => parts_of_type::<$t>(py, here),)*
+                $(Type::$variant => taken_apart::<$t>(py, here),)*
                 Type::Struct(of) => Err(PyTypeError::new_err(format!("no arrays of {}", of.name))),
             }
         };
     }
-    numbers!(parts)
-}
-
-fn parts_of_type<T: Value + Element>(py: Python<'_>, a: Matrix) -> PyResult<([Bound<'_, PyAny>; 3], bool)> {
-    // Compressed rows of any form that it has.
-    on_host(&a)?;
-    let Some(typed) = a.csr::<T>().cloned() else {
-        return Err(PyTypeError::new_err(format!("values of {}", a.ty())));
-    };
-    // Another owner would make a copy of what follows.
-    drop(a);
-    let (pattern, values) = typed.into_parts();
+    let (pattern, values) = numbers!(parts)?;
     let is_sorted = pattern.is_sorted();
     let indptr = match narrow(&pattern)? {
         Some(narrow) => PyArray1::from_vec(py, narrow).into_any(),
@@ -591,7 +580,21 @@ fn parts_of_type<T: Value + Element>(py: Python<'_>, a: Matrix) -> PyResult<([Bo
         Ok(pattern) => indices_of(py, &Arc::new(pattern))?[1].clone(),
         Err(pattern) => indices_of(py, &pattern)?[1].clone(),
     };
-    Ok(([PyArray1::from_vec(py, values).into_any(), indices, indptr], is_sorted))
+    Ok(([values, indices, indptr], is_sorted))
+}
+
+/// The pattern of a matrix, and its values as an array: the part that depends on the type.
+#[inline(never)]
+fn taken_apart<T: Value + Element>(py: Python<'_>, a: Matrix) -> PyResult<(Arc<Pattern>, Bound<'_, PyAny>)> {
+    // Compressed rows of any form that it has.
+    on_host(&a)?;
+    let Some(typed) = a.csr::<T>().cloned() else {
+        return Err(PyTypeError::new_err(format!("values of {}", a.ty())));
+    };
+    // Another owner would make a copy of what follows.
+    drop(a);
+    let (pattern, values) = typed.into_parts();
+    Ok((pattern, PyArray1::from_vec(py, values).into_any()))
 }
 
 /// Row pointers as int32, where all fit: none is larger than the last.
