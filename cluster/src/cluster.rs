@@ -1,7 +1,7 @@
 //! The ranks of a job, and what they do together at the ends of every operation.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use sparring::algebra::Type;
 use sparring::runtime::{Machine, Monoid};
@@ -29,7 +29,12 @@ pub(crate) struct Shared {
     ended: AtomicBool,
     /// Whether folds have the bits of one rank.
     pub(crate) reproducible: AtomicBool,
+    /// Bytes of the right operand of a product that are gathered at a time.
+    stage: AtomicU64,
 }
+
+/// As many at first.
+const STAGE: u64 = 1 << 26;
 
 /// What a rank says when it ends.
 const END: &str = "the end";
@@ -85,6 +90,7 @@ impl Cluster {
             world: link,
             ended: AtomicBool::new(false),
             reproducible: AtomicBool::new(false),
+            stage: AtomicU64::new(STAGE),
         }))
     }
     #[cfg_attr(not(feature = "mpi"), allow(dead_code, reason = "there is one rank"))]
@@ -100,6 +106,7 @@ impl Cluster {
             world,
             ended: AtomicBool::new(false),
             reproducible: AtomicBool::new(false),
+            stage: AtomicU64::new(STAGE),
         })))
     }
     /// Number of this process, counted from 0.
@@ -137,6 +144,11 @@ impl Cluster {
     /// a scalar the whole operand: nnz / r + n entries and nnz in place of n / c + m / r and p.
     pub fn set_reproducible(&self, yes: bool) {
         self.0.reproducible.store(yes, Ordering::Relaxed);
+    }
+    /// About how many bytes of B a product A·B gathers at a time, 64 MiB at first: B(·, j) is cut into strips of columns,
+    /// up to 64, and while one is multiplied the next is on its way. A rank holds all of A(i, ·) and two strips.
+    pub fn set_stage_bytes(&self, bytes: u64) {
+        self.0.stage.store(bytes, Ordering::Relaxed);
     }
     /// The cluster as a machine.
     #[must_use]
@@ -191,6 +203,9 @@ impl Shared {
             _ => true,
         };
         self.reproducible.load(Ordering::Relaxed) && self.world.size() > 1 && !exact()
+    }
+    pub(crate) fn stage_bytes(&self) -> u64 {
+        self.stage.load(Ordering::Relaxed)
     }
     /// Begins what all ranks do together: an error if some do something else.
     pub(crate) fn begin(&self, what: &str) -> Result<()> {

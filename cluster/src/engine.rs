@@ -12,7 +12,7 @@ use sparring::runtime::{
     BinaryOp, IndexList, Machine, Matrix, Monoid, Op, Operation, Pairing, Plan, Scalar, Semiring, Sum, Vector,
 };
 use sparring::spgemm::Options;
-use sparring::{Cpu, Error, Result};
+use sparring::{Error, Result};
 
 use crate::blocks::{Block, Piece};
 use crate::cluster::{Cluster, Shared};

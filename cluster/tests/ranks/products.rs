@@ -113,9 +113,29 @@ pub(crate) fn all(cluster: &Cluster) {
         places(&cpu, &many, &a, &a2, &x, &y);
     }
     errors(&cpu, &many);
+    cluster.set_stage_bytes(2000);
+    staged(&cpu, &many);
     cluster.set_reproducible(true);
     reproducible(&cpu, &many);
     cluster.set_reproducible(false);
+}
+
+/// Products whose right operand comes in strips.
+fn staged(cpu: &Machine, many: &Machine) {
+    let mut draw = Draw::new(91);
+    for (m, k, n) in [(300, 200, 250), (100, 100, 3), (9, 500, 0)] {
+        let (a, b, mask) = (draw.matrix((m, k), 4000), draw.matrix((k, n), 3000), draw.matrix((m, n), 5000));
+        for text in ["plus, a * b", "max, f64(1000 * i + j)", "min, f64(k) + f64(j)"] {
+            let ring = Semiring::between(text, Type::F64, Type::F64).unwrap();
+            same(text, &cpu.mxm(&ring, &a, &b).unwrap(), &many.mxm(&ring, &a, &b).unwrap());
+            for complement in [false, true] {
+                let options = Options::default();
+                let here = cpu.mxm_with(&ring, &a, &b, Some((&mask, complement)), &options).unwrap();
+                let there = many.mxm_with(&ring, &a, &b, Some((&mask, complement)), &options).unwrap();
+                same(text, here.matrix(), there.matrix());
+            }
+        }
+    }
 }
 
 /// Sums of floats to the bit of one rank.
