@@ -5,9 +5,9 @@ use sparring::graph::PageRankOptions;
 use sparring::runtime::{BinaryOp, IndexList, Machine, Matrix, Monoid, Op, Scalar, Semiring, UnaryOp, Vector};
 use sparring::{Cpu, Error, Result};
 
-use super::{check, constant, on_one_rank};
+use super::{block_of, check, constant, on_one_rank, piece_of};
 use crate::Cluster;
-use crate::blocks::{Block, Piece};
+use crate::blocks::Piece;
 use crate::dense::Repeated;
 use crate::wire::broken;
 
@@ -121,8 +121,7 @@ fn on_processors(cluster: &Cluster, a: &Matrix, options: &PageRankOptions) -> Re
         let degrees = piece_of(&degrees)?.download()?;
         let degrees = degrees.typed::<f64>().ok_or_else(broken)?.to_dense(0.0)?;
         let share: Vec<f64> = degrees.iter().map(|d| if *d > 0.0 { damping / d } else { 0.0 }).collect();
-        let block = incoming.as_remote().and_then(|there| there.as_any().downcast_ref::<Block>());
-        Ok(((Repeated::new(shared, block.ok_or_else(broken)?.clone())?, share), 0))
+        Ok(((Repeated::new(shared, block_of(&incoming)?.clone())?, share), 0))
     };
     let ((mut product, share), _) = shared.together("pagerank", made)?;
     let mut ranks = vec![even; share.len()];
@@ -158,10 +157,4 @@ fn on_processors(cluster: &Cluster, a: &Matrix, options: &PageRankOptions) -> Re
     let (piece, nnz) = shared.together("pagerank", made)?;
     let ranks = Piece { shared: std::sync::Arc::clone(shared), len: n, nnz, piece }.into();
     converged(options, PageRank { ranks, iterations, change })
-}
-
-/// This rank's piece of a vector.
-fn piece_of(x: &Vector) -> Result<&Vector> {
-    let piece = x.as_remote().and_then(|there| there.as_any().downcast_ref::<Piece>());
-    piece.map(|x| &x.piece).ok_or_else(broken)
 }
