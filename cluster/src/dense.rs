@@ -20,20 +20,24 @@ pub(crate) struct Repeated {
     shared: Arc<Shared>,
     a: Block,
     ring: Semiring,
-    /// Bytes to and from each rank of the world, before the ranks of a column gather.
-    dealt: (Vec<usize>, Vec<usize>),
+    /// What goes to each rank of the world, in places of the piece, and the bytes from each, before a column gathers.
+    dealt: Vec<Range<usize>>,
+    got: Vec<usize>,
     /// Bytes of the ranks of the column.
     gathered: Vec<usize>,
     /// Bytes to each rank of the row, and from each.
     folded: (Vec<usize>, Vec<usize>),
     /// The part of x of this rank's column, gathered in two steps, and what the ranks of the row send.
+    sent: Vec<f64>,
     part: Vec<f64>,
     x: Vec<f64>,
     sums: Vec<f64>,
 }
 
-fn both(a: &Range<usize>, b: &Range<usize>) -> usize {
-    8 * a.end.min(b.end).saturating_sub(a.start.max(b.start))
+/// What is in both, counted from the start of the first.
+fn both(a: &Range<usize>, b: &Range<usize>) -> Range<usize> {
+    let (start, end) = (a.start.max(b.start), a.end.min(b.end));
+    if start < end { start - a.start..end - a.start } else { 0..0 }
 }
 fn zeros(n: usize) -> Result<Vec<f64>> {
     let mut made = reserved(n, "a vector")?;
@@ -50,8 +54,8 @@ impl Repeated {
             return Err(Error::Unsupported { what, why: "messages have up to 2³⁰ bytes".into() });
         }
         let (mine, next) = (grid.piece(n), grid.column_piece_of(n, grid.at()));
-        let sent = grid.all().map(|at| both(&mine, &grid.column_piece_of(n, at))).collect();
-        let got = grid.all().map(|at| both(&next, &grid.piece_of(n, at))).collect();
+        let dealt = grid.all().map(|at| both(&mine, &grid.column_piece_of(n, at))).collect();
+        let got = grid.all().map(|at| 8 * both(&next, &grid.piece_of(n, at)).len()).collect();
         let gathered = shared.parts(Line::Column, n).iter().map(|part| 8 * part.len()).collect();
         let to: Vec<usize> = shared.parts(Line::Row, n).iter().map(|part| 8 * part.len()).collect();
         let from = vec![8 * mine.len(); to.len()];
@@ -60,7 +64,9 @@ impl Repeated {
             part: zeros(next.len())?,
             x: zeros(shared.span(Line::Column, n).len())?,
             sums: zeros(mine.len() * to.len())?,
-            dealt: (sent, got),
+            dealt,
+            got,
+            sent: zeros(mine.len())?,
             gathered,
             folded: (to, from),
             shared: Arc::clone(shared),
@@ -71,7 +77,11 @@ impl Repeated {
     /// are added in their order.
     pub(crate) fn multiply(&mut self, x: &[f64], y: &mut [f64]) -> Result<()> {
         let shared = &self.shared;
-        shared.world.exchange_over(bytes(x)?, &self.dealt.0, &self.dealt.1, bytes_mut(&mut self.part)?);
+        // In the order of ranks, which is not that of places where they are columns'.
+        self.sent.clear();
+        self.dealt.iter().for_each(|range| self.sent.extend_from_slice(&x[range.clone()]));
+        let lengths: Vec<usize> = self.dealt.iter().map(|range| 8 * range.len()).collect();
+        shared.world.exchange_over(bytes(&self.sent)?, &lengths, &self.got, bytes_mut(&mut self.part)?);
         shared.col.all_gather_over(bytes(&self.part)?, &self.gathered, bytes_mut(&mut self.x)?);
         let part = shared.inner.mxv_dense(&self.ring, &self.a.block, Slice::of(&self.x))?;
         let part = part.slice().as_bytes().ok_or_else(broken)?;

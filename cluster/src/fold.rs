@@ -70,7 +70,9 @@ impl Shared {
         sent.retain(|k| !ranges[k].is_empty());
         let got = self.world.exchange(&sent)?;
         let starts = self.grid.all().map(|at| counted(both(&next, &from(at)), next.start).start);
-        let parts: Vec<_> = starts.zip(got.iter()).filter(|(_, bytes)| !bytes.is_empty()).collect();
+        let mut parts: Vec<_> = starts.zip(got.iter()).filter(|(_, bytes)| !bytes.is_empty()).collect();
+        // Parts of columns do not follow each other in the order of ranks.
+        parts.sort_by_key(|part| part.0);
         joined(entries.ty(), next.len(), parts.into_iter())
     }
     /// Of a vector of `n` places that lies in pieces, the part of this rank's line.

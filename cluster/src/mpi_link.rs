@@ -188,7 +188,7 @@ impl Link for Mpi {
             let (comm, _turn) = self.comm();
             comm.all_to_all_varcount_into(
                 &Partition::new(&to.bytes[..], counts, starts),
-                &mut PartitionMut::new(&mut bytes[..], to_here, from),
+                &mut PartitionMut::new(with_address(&mut bytes, &mut [0]), to_here, from),
             );
         }
         Ok(Parts { bytes, lengths })
@@ -241,6 +241,11 @@ impl Mpi {
             requests.wait_all(&mut Vec::new());
         });
     }
+}
+
+/// The buffer; none of no bytes, whose address an empty buffer to be sent may have too: Open MPI takes the two for one.
+fn with_address<'a>(buffer: &'a mut [u8], spare: &'a mut [u8; 1]) -> &'a mut [u8] {
+    if buffer.is_empty() { &mut spare[..0] } else { buffer }
 }
 
 /// Counts and starts of parts of these lengths, one behind the other; their sum is at most [`MESSAGE`].

@@ -10,7 +10,7 @@ use crate::products::{Draw, same};
 
 pub(crate) fn all(cluster: &Cluster) {
     let (cpu, many) = (Cpu::with_threads(1).unwrap(), Machine::from(cluster.clone()));
-    for (n, edges) in [(1, 0), (2, 1), (10, 12), (100, 150), (500, 4000), (64, 1000)] {
+    for (n, edges) in [(1, 0), (2, 1), (10, 12), (11, 20), (17, 40), (23, 60), (100, 150), (500, 4000), (64, 1000)] {
         let a = Draw::new(n as u64 + 5).matrix((n, n), edges);
         let g = a.graph(&cpu, Some(GraphKind::Directed), false).unwrap();
         one(&cpu, &many, &a, &g, n / 3);
