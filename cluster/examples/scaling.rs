@@ -4,7 +4,7 @@
 //! mpirun -n 4 target/release/examples/scaling --scale 16 --weak
 //! ```
 //! `--scale S`: 2^S vertices and 8·2^S edges drawn. `--weak`: log₂ p more for p ranks, so that each has as many edges.
-//! `--device cuda` computes on a GPU for each rank of a node. `--repeat N`: minima of N runs. `--bare` leaves the cluster
+//! `--only mxm|pagerank|triangles` leaves the others out. `--device cuda` computes on a GPU for each rank of a node. `--repeat N`: minima of N runs. `--bare` leaves the cluster
 //! out: what one rank takes without it.
 
 use std::time::Instant;
@@ -23,16 +23,18 @@ struct Arguments {
     gpu: bool,
     bare: bool,
     repeat: u32,
+    only: Option<String>,
 }
 
 fn arguments() -> Arguments {
-    let mut found = Arguments { scale: 14, weak: false, gpu: false, bare: false, repeat: 3 };
+    let mut found = Arguments { scale: 14, weak: false, gpu: false, bare: false, repeat: 3, only: None };
     let mut words = std::env::args().skip(1);
     while let Some(word) = words.next() {
         let mut next = || words.next().unwrap_or_else(|| panic!("{word} wants a value"));
         match word.as_str() {
             "--scale" => found.scale = next().parse().expect("a number"),
             "--repeat" => found.repeat = next().parse().expect("a number"),
+            "--only" => found.only = Some(next()),
             "--weak" => found.weak = true,
             "--bare" => found.bare = true,
             "--device" => found.gpu = next() == "cuda",
@@ -104,31 +106,38 @@ fn main() -> Result<()> {
     let whole = rmat(scale)?;
     let a = machine.upload(&whole)?;
     drop(whole);
-    let ring = Semiring::new("plus_times", Type::F64)?;
-    let plan = machine.plan(&a, &a, &Options::default())?;
-    let (flops, nnz) = (plan.flops(), plan.nnz());
-    drop(plan);
-    let mxm = least(asked.repeat, &machine, || machine.mxm(&ring, &a, &a).map(drop))?;
-    let mut steps = 0;
-    let ranked = PageRankOptions { tolerance: 1e-6, ..PageRankOptions::default() };
-    let pagerank = least(asked.repeat, &machine, || {
-        steps = graph::pagerank(&machine, &a, &ranked)?.iterations;
-        Ok(())
-    })?;
-    let mut found = 0;
-    let triangles = if asked.gpu {
-        f64::NAN
-    } else {
-        least(asked.repeat, &machine, || {
+    let wanted = |what: &str| asked.only.as_deref().is_none_or(|only| only == what);
+    let none = f64::NAN;
+    let (mut mxm, mut flops, mut nnz) = (none, 0, 0);
+    if wanted("mxm") {
+        let ring = Semiring::new("plus_times", Type::F64)?;
+        let plan = machine.plan(&a, &a, &Options::default())?;
+        (flops, nnz) = (plan.flops(), plan.nnz());
+        drop(plan);
+        mxm = least(asked.repeat, &machine, || machine.mxm(&ring, &a, &a).map(drop))?;
+    }
+    let (mut pagerank, mut steps) = (none, 0);
+    if wanted("pagerank") {
+        let ranked = PageRankOptions { tolerance: 1e-6, ..PageRankOptions::default() };
+        pagerank = least(asked.repeat, &machine, || {
+            steps = graph::pagerank(&machine, &a, &ranked)?.iterations;
+            Ok(())
+        })?;
+    }
+    let (mut triangles, mut found) = (none, 0);
+    if wanted("triangles") && !asked.gpu {
+        triangles = least(asked.repeat, &machine, || {
             found = machine.triangles(&a, Default::default())?.count;
             Ok(())
-        })?
-    };
+        })?;
+    }
     if first {
+        let shown = |ms: f64| if ms.is_nan() { "null".into() } else { format!("{ms:.3}") };
+        let (mxm, pagerank, triangles) = (shown(mxm), shown(pagerank), shown(triangles));
         println!(
             "{{\"ranks\": {ranks}, \"grid\": [{}, {}], \"bare\": {}, \"scale\": {scale}, \"nnz\": {}, \"flops\": {flops}, \
-             \"nnz_c\": {nnz}, \"mxm_ms\": {mxm:.3}, \"pagerank_steps\": {steps}, \"pagerank_ms\": {pagerank:.3}, \
-             \"triangles\": {found}, \"triangles_ms\": {triangles:.3}}}",
+             \"nnz_c\": {nnz}, \"mxm_ms\": {mxm}, \"pagerank_steps\": {steps}, \"pagerank_ms\": {pagerank}, \
+             \"triangles\": {found}, \"triangles_ms\": {triangles}}}",
             grid.0,
             grid.1,
             asked.bare,
