@@ -9,6 +9,7 @@ use sparring::{Error, Result};
 
 use crate::blocks::Block;
 use crate::cluster::Shared;
+use crate::engine::shared_part;
 use crate::fold::Line;
 use crate::wire::{broken, reserved};
 
@@ -34,11 +35,6 @@ pub(crate) struct Repeated {
     sums: Vec<f64>,
 }
 
-/// What is in both, counted from the start of the first.
-fn both(a: &Range<usize>, b: &Range<usize>) -> Range<usize> {
-    let (start, end) = (a.start.max(b.start), a.end.min(b.end));
-    if start < end { start - a.start..end - a.start } else { 0..0 }
-}
 fn zeros(n: usize) -> Result<Vec<f64>> {
     let mut made = reserved(n, "a vector")?;
     made.resize(n, 0.0);
@@ -54,8 +50,8 @@ impl Repeated {
             return Err(Error::Unsupported { what, why: "messages have up to 2³⁰ bytes".into() });
         }
         let (mine, next) = (grid.piece(n), grid.column_piece_of(n, grid.at()));
-        let dealt = grid.all().map(|at| both(&mine, &grid.column_piece_of(n, at))).collect();
-        let got = grid.all().map(|at| 8 * both(&next, &grid.piece_of(n, at)).len()).collect();
+        let dealt = grid.all().map(|at| shared_part(&mine, &grid.column_piece_of(n, at))).collect();
+        let got = grid.all().map(|at| 8 * shared_part(&next, &grid.piece_of(n, at)).len()).collect();
         let gathered = shared.parts(Line::Column, n).iter().map(|part| 8 * part.len()).collect();
         let to: Vec<usize> = shared.parts(Line::Row, n).iter().map(|part| 8 * part.len()).collect();
         let from = vec![8 * mine.len(); to.len()];

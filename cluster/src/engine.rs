@@ -306,23 +306,51 @@ impl Cluster {
         })
     }
     fn transposed(&self, a: &Block) -> Result<Object> {
-        let (m, n) = a.shape;
-        let ((rows, cols), (i, j)) = (self.0.grid.shape(), self.0.grid.at());
+        let ((m, n), grid) = (a.shape, self.0.grid);
+        let (of_rows, of_cols) = grid.block(a.shape);
+        let (rows, cols) = grid.block((n, m));
         self.matrix("transpose", (n, m), || {
-            if rows != cols {
-                let (of_rows, of_cols) = self.0.grid.block(a.shape);
-                let to = |i: usize, j: usize| Some((of_cols.start + j, of_rows.start + i));
-                return self.0.routed((n, m), &Triplets::of(&a.block, to)?, None);
+            // What the blocks of A and of the result share: in a square grid each block goes to one rank, as a whole.
+            let turned: Result<Matrix> = self.0.inner.call(Op::Transpose, &a.block).eval();
+            let part = |(k, l): (usize, usize)| -> Result<Vec<u8>> {
+                let (i, j) = (shared_part(&of_cols, &grid.rows(n, k)), shared_part(&of_rows, &grid.cols(m, l)));
+                if i.is_empty() || j.is_empty() {
+                    return Ok(Vec::new());
+                }
+                let turned = turned.as_ref().map_err(|_| broken())?;
+                if (i.len(), j.len()) == turned.shape() {
+                    return matrix_bytes(turned);
+                }
+                let (i, j) = (IndexList::from(i), IndexList::from(j));
+                matrix_bytes(&self.0.inner.call(Op::Extract(&i, &j), turned).eval()?)
+            };
+            let parts = grid.all().map(part).collect::<Result<Vec<_>>>();
+            let none = vec![Vec::new(); self.size()];
+            let got = self.0.world.exchange(&Parts::of(parts.as_ref().unwrap_or(&none)))?;
+            turned?;
+            parts?;
+            let got: Vec<&[u8]> = got.iter().collect();
+            let (shape, mut made) = (grid.shape(), Vec::new());
+            for j in (0..shape.1).filter(|&j| !shared_part(&grid.cols(n, j), &rows).is_empty()) {
+                let beside = (0..shape.0).filter(|&i| !shared_part(&grid.rows(m, i), &cols).is_empty());
+                let beside = beside.map(|i| matrix_of(a.block.ty(), got[grid.rank((i, j))]));
+                made.push(beside.collect::<Result<Vec<_>>>()?);
             }
-            // In a square grid blocks are exchanged by pairs.
-            let block: Matrix = self.0.inner.call(Op::Transpose, &a.block).eval()?;
-            let other = self.0.grid.rank((j, i));
-            let mut to = vec![Vec::new(); self.size()];
-            to[other] = matrix_bytes(&block)?;
-            let from = self.0.world.exchange(&Parts::of(&to))?;
-            self.0.inner.upload(&matrix_of(a.block.ty(), from.iter().nth(other).unwrap_or_default())?)
+            if made.iter().all(Vec::is_empty) {
+                return self.0.inner.upload(&Matrix::empty(a.block.ty(), rows.len(), cols.len())?);
+            }
+            let made: Vec<Vec<&Matrix>> = made.iter().map(|row| row.iter().collect()).collect();
+            let made: Vec<&[&Matrix]> = made.iter().map(Vec::as_slice).collect();
+            let block = if let [[block]] = made[..] { (*block).clone() } else { self.0.inner.concat(&made)? };
+            self.0.inner.upload(&block)
         })
     }
+}
+
+/// What is in both ranges, counted from the start of the first.
+pub(crate) fn shared_part(a: &Range<usize>, b: &Range<usize>) -> Range<usize> {
+    let (start, end) = (a.start.max(b.start), a.end.min(b.end));
+    if start < end { start - a.start..end - a.start } else { 0..0 }
 }
 
 /// The operation on what a rank has.

@@ -39,10 +39,14 @@ fn check(op: &'static str, a: &Matrix, source: Option<usize>) -> Result<usize> {
     }
 }
 
-/// The graph of a matrix and the processor, where a cluster is one rank on a processor: the library has kernels for it.
+/// The graph of a matrix and the processor, where the machine is one, or a cluster of one rank: the library has kernels
+/// for it.
 fn on_one_rank<'a>(machine: &'a Machine, a: &Matrix, weighted: bool) -> Result<Option<(&'a Cpu, Graph)>> {
-    let Some(cluster) = machine.typed::<Cluster>().filter(|cluster| cluster.size() == 1) else { return Ok(None) };
-    let Some(cpu) = cluster.inner().typed::<Cpu>() else { return Ok(None) };
+    let machine = match machine.typed::<Cluster>() {
+        Some(cluster) if cluster.size() == 1 => cluster.inner(),
+        _ => machine,
+    };
+    let Some(cpu) = machine.typed::<Cpu>() else { return Ok(None) };
     Ok(Some((cpu, a.graph(cpu, Some(GraphKind::Directed), weighted)?)))
 }
 

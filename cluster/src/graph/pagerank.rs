@@ -55,6 +55,11 @@ pub fn pagerank(machine: &Machine, a: &Matrix, options: &PageRankOptions) -> Res
         let what = "personalization of a graph on many ranks".into();
         return Err(Error::Unsupported { what, why: "it is one distribution on one machine".into() });
     }
+    if let Some((cpu, graph)) = on_one_rank(machine, a, false)? {
+        let found = sparring::graph::pagerank(cpu, &graph, options)?;
+        let ranks = machine.upload_vector(&Vector::full(Array::of(found.ranks))?)?;
+        return Ok(PageRank { ranks, iterations: found.iterations, change: found.change });
+    }
     if let Some(cluster) = machine.typed::<Cluster>()
         && cluster.inner().typed::<Cpu>().is_some()
         && n > 0
@@ -104,14 +109,9 @@ fn converged(options: &PageRankOptions, found: PageRank) -> Result<PageRank> {
     Err(Error::Argument { name: "max_iterations", message })
 }
 
-/// The same on processors: one rank by the library's own kernel, several by loops over their pieces.
+/// The same on several ranks of processors, by loops over their pieces.
 fn on_processors(cluster: &Cluster, a: &Matrix, options: &PageRankOptions) -> Result<PageRank> {
     let (machine, shared, n) = (cluster.machine(), &cluster.0, a.shape().0);
-    if let Some((cpu, graph)) = on_one_rank(&machine, a, false)? {
-        let found = sparring::graph::pagerank(cpu, &graph, options)?;
-        let ranks = machine.upload_vector(&Vector::full(Array::of(found.ranks))?)?;
-        return Ok(PageRank { ranks, iterations: found.iterations, change: found.change });
-    }
     let edges = constant(&machine, &machine.upload(a)?, 1.0f64)?;
     let incoming = machine.transpose(&edges)?;
     let degrees: Vector = machine.reduce_rows(&Monoid::new("plus", Type::F64)?, &edges)?;
