@@ -32,6 +32,7 @@ use crate::sparse::IndexList;
 use crate::spgemm::Options;
 use crate::{Error, Result};
 
+pub use super::index::EngineIndex;
 pub use super::plan::RemotePlan;
 pub use super::remote::Remote;
 pub use wire::{bytes_of, full_values, values_of};
