@@ -137,7 +137,8 @@ impl Link for Mpi {
         comm.all_gather_into(&mine[..], &mut all[..]);
         all.chunks_exact(2).map(|pair| [pair[0], pair[1]]).collect()
     }
-    fn all_gather(&self, mine: Vec<u8>) -> Result<Vec<Vec<u8>>> {
+    fn all_gather(&self, mut mine: Vec<u8>) -> Result<Vec<Vec<u8>>> {
+        mine.reserve(1);
         let lengths: Vec<usize> = self.all_words([mine.len() as u64, 0]).iter().map(|w| w[0] as usize).collect();
         let total: usize = lengths.iter().sum();
         // Open MPI refuses buffers without an address.
@@ -175,7 +176,8 @@ impl Link for Mpi {
             return Ok(vec![Vec::new(); lengths.len()]);
         }
         if largest <= MESSAGE {
-            let flat = to.concat();
+            let mut flat = to.concat();
+            flat.reserve(1);
             let (counts, starts) = laid_out(&to.iter().map(Vec::len).collect::<Vec<_>>());
             let (to_here, from) = laid_out(&lengths);
             let (comm, _turn) = self.comm();
