@@ -642,6 +642,9 @@ impl Engine for Cluster {
     fn triangles(&self) -> Option<&dyn TriangleEngine> {
         Some(self)
     }
+    fn distances(&self) -> Option<&dyn sparring::runtime::engine::DistanceEngine> {
+        Some(self)
+    }
 }
 
 impl TriangleEngine for Cluster {

@@ -71,7 +71,8 @@ impl Grid {
     }
 }
 
-fn cut(n: usize, parts: usize, i: usize) -> usize {
+/// Where part `i` of a dimension of `n` begins.
+pub(crate) fn cut(n: usize, parts: usize, i: usize) -> usize {
     (n as u128 * i as u128 / parts as u128) as usize
 }
 

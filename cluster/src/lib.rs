@@ -31,13 +31,34 @@
 //! | reduce | one value a rank | p |
 //! | rows reduced or counted | partial results along rows | m / r |
 //! | transpose, extract, assign, scatter, diag | entries to the ranks that hold their new places | nnz / p |
+//! | distances, neighbours, rows within a radius | the rows of Y, tile after tile in a ring; results to all ranks, or to blocks | nnz(Y) + 2·n·k (all distances: n·m) |
+//! | an index asked for neighbours | the rows of X; the nearest of each to the rank that has its row, and from there to all | nnz(X) + 4·n·k |
 //! | Kronecker product, and products of places that the table of [`Semiring`](sparring::runtime::Semiring) names none for | both operands | nnz |
+//!
+//! Neighbours: rank r of p has the rows from ⌊n·r / p⌋ on of X, and the tiles of Y come round.
+//!
+//! ```
+//! use std::sync::Arc;
+//! use sparring::distance::{Metric, Options};
+//! use sparring::runtime::{Comparison, Machine, Matrix};
+//! use sparring::{Cpu, Csr};
+//! use sparring_cluster::Cluster;
+//! let cluster = Cluster::new(Cpu::new())?;
+//! let x = Matrix::from(Csr::<f64>::new(3, 2, vec![0, 1, 2, 4], vec![0, 1, 0, 1], vec![1.0, 1.0, 2.0, 1.0])?);
+//! let options = Options { exclude_self: true, ..Options::default() };
+//! let asked = Comparison { measure: Arc::new(Metric::Cosine), x, y: None, options };
+//! assert_eq!(Machine::from(cluster).neighbours(&asked, 1)?.indices(), [2, 2, 0]);
+//! # Ok::<(), sparring::Error>(())
+//! ```
 //!
 //! # Results
 //!
 //! Products of matrices fold each entry as one rank does, so they have its bits; so has whatever is no fold. Products
 //! with vectors and reductions fold on each rank, and then the partial results in the order of the grid: the same bits
 //! in every run on one grid, those of one rank wherever ⊕ is exact (integers, min, max, truth values).
+//!
+//! Neighbours have the bits and the order of one rank. Where entries are so large or so small that a measure scales rows
+//! by what others hold, every rank compares all of them, in the time of one.
 //!
 //! # Ranks together
 //!
@@ -47,6 +68,7 @@
 
 mod blocks;
 mod cluster;
+mod distances;
 mod engine;
 mod fold;
 pub mod graph;

@@ -10,6 +10,8 @@ mod failures;
 mod functions;
 #[path = "../../tests/oracle/names.rs"]
 mod names;
+#[path = "ranks/neighbours.rs"]
+mod neighbours;
 #[path = "../../tests/oracle/objects.rs"]
 mod objects;
 #[path = "ranks/products.rs"]
@@ -48,6 +50,7 @@ fn rank(scenario: &str) {
         }
         "products" => products::all(&cluster),
         "algorithms" => algorithms::all(&cluster),
+        "neighbours" => neighbours::all(&cluster),
         other => failures::rank(other, &cluster),
     }
 }
@@ -100,7 +103,7 @@ fn job() {
     }
     let asked = std::env::var("SPARRING_RANKS").unwrap_or_else(|_| "1,2,4,6,9".into());
     for ranks in asked.split(',').map(|n| n.trim().parse::<usize>().expect("a number of ranks")) {
-        for scenario in ["products", "algorithms", "oracle"] {
+        for scenario in ["products", "algorithms", "neighbours", "oracle"] {
             let out = start(ranks, scenario, Duration::from_secs(240));
             let (said, errors) = (String::from_utf8_lossy(&out.stdout), String::from_utf8_lossy(&out.stderr));
             assert!(out.status.success(), "{scenario} on {ranks} ranks:\n{said}\n{errors}");
