@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::algebra::Real;
 use crate::tensor::{Kruskal, Norm, Tensor, Variant};
-use crate::{Dense, Index, Result};
+use crate::{Cpu, Dense, Index, Result};
 
 /// How the factor of a mode is found from its product with the others.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -66,6 +66,10 @@ pub trait CpState<T: Real> {
     fn restart(&mut self, factors: Vec<Dense<T>>) -> Result<()>;
     /// What was chosen for the products, and why.
     fn explain(&self) -> String;
+    /// Whether the run stops, where this caller wants it: several that run together stop together.
+    fn stops(&self, wanted: bool) -> Result<bool> {
+        Ok(wanted)
+    }
     /// Waits until the steps so far are done, so that they can be timed.
     fn finish(&self) -> Result<()> {
         Ok(())
@@ -75,4 +79,35 @@ pub trait CpState<T: Real> {
     fn products_time(&mut self) -> Result<Option<Duration>> {
         Ok(None)
     }
+}
+
+/// Rows of factors that are here, where others hold the others: what their steps on the processor ask of the rest.
+///
+/// All sums over the rows of a factor are those of the rows here until [`sum`](Self::sum) has added the others'.
+///
+/// # Errors
+/// Each fails with what the exchange may fail with.
+pub trait CpRows<T: Real> {
+    /// Rows here of V = X₍ₙ₎ (⊙ Aₘ), into `rows`.
+    fn mttkrp(&mut self, mode: usize, rows: &mut Dense<T>) -> Result<()>;
+    /// The rows here of a factor are these; products after it are with them.
+    fn changed(&mut self, mode: usize, rows: &Dense<T>) -> Result<()>;
+    /// Adds the sums of all others, the same bits everywhere.
+    fn sum(&self, sums: &mut [f64]) -> Result<()>;
+    /// Norms of columns, from those of the rows here.
+    fn norms(&self, norm: Norm, norms: &mut [T]) -> Result<()>;
+    /// What was chosen for the products, and why.
+    fn explain(&self) -> String;
+}
+
+/// The steps of CP-ALS on rows of factors that this processor holds, a `Dense` for each mode: what a machine of many
+/// processes runs on each. [`CpState::model`] has these rows alone.
+/// # Errors
+/// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
+pub fn cp_rows<'x, T: Real>(
+    cpu: &'x Cpu,
+    factors: Vec<Dense<T>>,
+    products: Box<dyn CpRows<T> + 'x>,
+) -> Result<Box<dyn CpState<T> + 'x>> {
+    super::cpu::of_rows(cpu.threads(), factors, products)
 }

@@ -13,4 +13,4 @@ mod solve;
 pub use als::{CpAls, CpFit, CpTensor, Sweep};
 #[cfg(feature = "cuda")]
 pub use cuda::InForm;
-pub use machine::{Agreement, CpMachine, CpState, Solve};
+pub use machine::{Agreement, CpMachine, CpRows, CpState, Solve, cp_rows};
