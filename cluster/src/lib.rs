@@ -33,7 +33,7 @@
 //! | transpose, extract, assign, scatter, diag | entries to the ranks that hold their new places | nnz / p |
 //! | distances, neighbours, rows within a radius | the rows of Y, tile after tile in a ring; results to all ranks, or to blocks | nnz(Y) + 2·n·k (all distances: n·m) |
 //! | an index asked for neighbours | the rows of X; the nearest of each to the rank that has its row, and from there to all | nnz(X) + 4·n·k |
-//! | a mode of CP-ALS | rows of V to those who hold them, rows of the factor to the layer | R·(n / pₙ + n / pₙ) |
+//! | a mode of CP-ALS, R columns | rows of V to those who hold them, rows of the factor to the layer, Gram matrices to all | 2·R·n / pₙ + p·R² |
 //! | Kronecker product, and products of places that the table of [`Semiring`](sparring::runtime::Semiring) names none for | both operands | nnz |
 //!
 //! Neighbours: rank r of p has the rows from ⌊n·r / p⌋ on of X, and the tiles of Y come round. CP-ALS: the ranks form a grid

@@ -39,6 +39,8 @@ impl<T: Real> Neighbours<T> {
     /// use sparring::distance::Neighbours;
     /// let near = Neighbours::from_parts((2, 5), 1, vec![4, 0], vec![0.5, 0.25])?;
     /// assert_eq!(near.row(1), (&[0][..], &[0.25][..]));
+    /// // Row 5 of 5.
+    /// assert!(Neighbours::from_parts((1, 5), 1, vec![5], vec![0.5]).is_err());
     /// # Ok::<(), sparring::Error>(())
     /// ```
     /// # Errors

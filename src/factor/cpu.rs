@@ -39,7 +39,7 @@ struct CpuCp<'x, T: Real, I: Index> {
 
 /// Where products come from.
 enum Source<'x, T: Real, I: Index> {
-    Whole(Whole<'x, T, I>),
+    Whole(Box<Whole<'x, T, I>>),
     Rows(Box<dyn CpRows<T> + 'x>),
 }
 
@@ -89,16 +89,20 @@ fn state<'x, T: Real, I: Index>(
     let budget = room::<T>(cpu, x.dims(), rank)?;
     let plan = Mttkrp::new(cpu.threads(), x.into(), rank, None, variant, budget)?;
     let threads = cpu.threads();
-    Ok(Box::new(CpuCp::new(threads, factors, Source::Whole(Whole { threads, plan, kept: Kept::default() }))?))
+    let whole = Box::new(Whole { threads, plan, kept: Kept::default() });
+    Ok(Box::new(CpuCp::new(threads, factors, Source::Whole(whole))?))
 }
 
-/// The state of rows of factors, whose products come from elsewhere.
-pub(super) fn of_rows<'x, T: Real>(
-    threads: &'x Threads,
+/// The steps of CP-ALS on rows of factors that this processor holds, a `Dense` for each mode: what a machine of many
+/// processes runs on each. [`CpState::model`] has these rows alone.
+/// # Errors
+/// [`Error::OutOfMemory`](crate::Error::OutOfMemory); those of `products`.
+pub fn cp_rows<'x, T: Real>(
+    cpu: &'x Cpu,
     factors: Vec<Dense<T>>,
     products: Box<dyn CpRows<T> + 'x>,
 ) -> Result<Box<dyn CpState<T> + 'x>> {
-    let mut made = CpuCp::<T, u32>::new(threads, factors, Source::Rows(products))?;
+    let mut made = CpuCp::<T, u32>::new(cpu.threads(), factors, Source::Rows(products))?;
     made.tell_all()?;
     Ok(Box::new(made))
 }
@@ -152,7 +156,8 @@ impl<T: Real, I: Index> CpState<T> for CpuCp<'_, T, I> {
     fn mttkrp(&mut self, mode: usize) -> Result<()> {
         let out = &mut self.products[mode];
         match &mut self.of {
-            Source::Whole(Whole { threads, plan, kept }) => {
+            Source::Whole(whole) => {
+                let Whole { threads, plan, kept } = &mut **whole;
                 plan.mttkrp_into(threads, PlusTimes::<T>::new(), &self.factors, mode, out, kept)
             }
             Source::Rows(rows) => rows.mttkrp(mode, out),

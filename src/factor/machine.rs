@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::algebra::Real;
 use crate::tensor::{Kruskal, Norm, Tensor, Variant};
-use crate::{Cpu, Dense, Index, Result};
+use crate::{Dense, Index, Result};
 
 /// How the factor of a mode is found from its product with the others.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -41,6 +41,20 @@ pub trait CpMachine<T: Real, I: Index> {
         factors: Vec<Dense<T>>,
         variant: Option<Variant>,
     ) -> Result<Box<dyn CpState<T> + 'x>>;
+}
+
+impl<T: Real, I: Index> CpMachine<T, I> for &dyn CpMachine<T, I> {
+    fn cp_room(&self, x: &Tensor<T, I>, rank: usize) -> Result<()> {
+        (**self).cp_room(x, rank)
+    }
+    fn cp_state<'x>(
+        &'x self,
+        x: &'x Tensor<T, I>,
+        factors: Vec<Dense<T>>,
+        variant: Option<Variant>,
+    ) -> Result<Box<dyn CpState<T> + 'x>> {
+        (**self).cp_state(x, factors, variant)
+    }
 }
 
 /// The steps of a sweep. Modes come in their order, and a factor changes in the steps of its own mode only.
@@ -98,16 +112,4 @@ pub trait CpRows<T: Real> {
     fn norms(&self, norm: Norm, norms: &mut [T]) -> Result<()>;
     /// What was chosen for the products, and why.
     fn explain(&self) -> String;
-}
-
-/// The steps of CP-ALS on rows of factors that this processor holds, a `Dense` for each mode: what a machine of many
-/// processes runs on each. [`CpState::model`] has these rows alone.
-/// # Errors
-/// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
-pub fn cp_rows<'x, T: Real>(
-    cpu: &'x Cpu,
-    factors: Vec<Dense<T>>,
-    products: Box<dyn CpRows<T> + 'x>,
-) -> Result<Box<dyn CpState<T> + 'x>> {
-    super::cpu::of_rows(cpu.threads(), factors, products)
 }

@@ -2,8 +2,9 @@
 
 use std::ops::ControlFlow;
 
-use sparring::algebra::Real;
+use sparring::algebra::{Array, Real};
 use sparring::factor::CpAls;
+use sparring::runtime::{Machine, Tensor as AnyTensor};
 use sparring::tensor::{Kruskal, Pcg64, Tensor};
 use sparring::{Cpu, Dense, Index};
 use sparring_cluster::Cluster;
@@ -74,6 +75,7 @@ pub(crate) fn all(cluster: &Cluster) {
     let one = Tensor::<f64, u32>::new(vec![4, 3, 2], vec![vec![2], vec![1], vec![0]], vec![5.0]).unwrap();
     same(cluster, &als(), &one, 1e-10, "one entry");
     stops(cluster);
+    by_type(cluster);
     // What is refused is refused by all.
     assert!(CpAls::new(0).run(cluster, &one).is_err());
     let wrong = Tensor::<f64, u32>::new(vec![2], vec![vec![1]], vec![f64::NAN]).unwrap();
@@ -89,4 +91,22 @@ fn stops(cluster: &Cluster) {
     };
     let found = CpAls::new(2).sweeps(9).tol(0.0).on_sweep(watch).run(cluster, &x).unwrap();
     assert_eq!(found.fits.len(), 3);
+}
+
+/// Of a tensor whose type is known at run time, indices of either width.
+fn by_type(cluster: &Cluster) {
+    let (cpu, many) = (Machine::from(Cpu::with_threads(1).unwrap()), Machine::from(cluster.clone()));
+    let x = drawn::<f64, u32>(&[9, 8, 7], 200, 4);
+    for n in [9, 1 << 33] {
+        let wide = (0..3).map(|m| x.indices(m).iter().map(|&i| u64::from(i)).collect()).collect();
+        let x = AnyTensor::new::<u64>(vec![n, 8, 7], wide, Array::of(x.values().to_vec()));
+        if n > 9 {
+            // Factors have no room for so many rows.
+            assert!(many.cp_als(&CpAls::new(1 << 20), &x.unwrap()).is_err());
+            continue;
+        }
+        let (x, als) = (x.unwrap(), CpAls::new(2).sweeps(5).tol(0.0));
+        let (here, there) = (cpu.cp_als(&als, &x).unwrap(), many.cp_als(&als, &x).unwrap());
+        assert!((here.fit - there.fit).abs() < 1e-10, "{} {}", here.fit, there.fit);
+    }
 }
