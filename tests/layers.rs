@@ -250,22 +250,24 @@ fn unsafe_lives_where_proofs_are_collected() {
     assert!(wrong.is_empty(), "unsafe outside its homes: {wrong:?}");
 }
 
-/// The Python package has one home of `unsafe`: memory of NumPy's.
+/// The Python package has one home of `unsafe`, memory of NumPy's, and the cluster one, what threads ask of MPI.
 #[test]
-fn unsafe_of_the_python_package_is_where_arrays_are() {
-    let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("python/src");
-    let has = |f: &std::path::PathBuf| {
-        let text = std::fs::read_to_string(f).expect("source text");
-        code(&text).split(|c: char| !c.is_alphanumeric() && c != '_').any(|w| w == "unsafe")
-    };
-    assert_eq!(sources(&src).into_iter().filter(has).collect::<Vec<_>>(), [src.join("arrays.rs")]);
+fn unsafe_of_packages_around_has_one_home_each() {
+    for (folder, home) in [("python/src", "arrays.rs"), ("cluster/src", "mpi_link.rs")] {
+        let src = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
+        let has = |f: &std::path::PathBuf| {
+            let text = std::fs::read_to_string(f).expect("source text");
+            code(&text).split(|c: char| !c.is_alphanumeric() && c != '_').any(|w| w == "unsafe")
+        };
+        assert_eq!(sources(&src).into_iter().filter(has).collect::<Vec<_>>(), [src.join(home)]);
+    }
 }
 
 /// `simd/isa.rs` alone asks the processor, so that `SPARRING_ISA` reaches every choice of loops, and tests follow it.
 #[test]
 fn one_file_asks_the_processor() {
     let top = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let asks: BTreeSet<_> = ["src", "tests", "cli", "capi", "generate", "oracle", "examples", "benches"]
+    let asks: BTreeSet<_> = ["src", "tests", "cli", "capi", "cluster", "generate", "oracle", "examples", "benches"]
         .iter()
         .flat_map(|folder| sources(&top.join(folder)))
         .filter(|file| {

@@ -10,10 +10,15 @@ const FOLD: &str = "-Wl,--icf=all";
 
 /// Links the shared library so, where the linker can.
 pub(crate) fn equal_functions() {
+    where_known(FOLD);
+}
+
+/// Links the shared library with an argument, where the linker knows it.
+pub(crate) fn where_known(argument: &str) {
     let target = |what: &str| var(format!("CARGO_CFG_TARGET_{what}")).unwrap_or_default();
     let is_unix = target("FAMILY").split(',').any(|family| family == "unix");
-    if is_unix && target("VENDOR") != "apple" && target("OS") != "android" && links_with(FOLD) {
-        println!("cargo::rustc-cdylib-link-arg={FOLD}");
+    if is_unix && target("VENDOR") != "apple" && target("OS") != "android" && links_with(argument) {
+        println!("cargo::rustc-cdylib-link-arg={argument}");
     }
 }
 

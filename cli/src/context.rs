@@ -38,6 +38,9 @@ pub(crate) struct Common {
     /// Write JSON to standard output, and nothing else there
     #[arg(long, global = true, help_heading = "Every command takes")]
     json: bool,
+    /// Compute on all processes of an MPI job: mpirun -n 16 sparring --cluster pagerank web.mtx
+    #[arg(long, global = true, help_heading = "Every command takes")]
+    pub(crate) cluster: bool,
     #[command(flatten)]
     pub(crate) reading: Reading,
 }
@@ -62,6 +65,9 @@ pub(crate) struct Context {
     aside: Cell<bool>,
     /// Standard input has been read.
     input_taken: Cell<bool>,
+    /// The processes of the job, if all of them compute. The first says what there is to say.
+    #[cfg(feature = "cluster")]
+    cluster: Option<sparring_cluster::Cluster>,
 }
 
 /// How products of a sparse tensor are computed, on the processor or a GPU.
@@ -128,6 +134,8 @@ impl Context {
             command,
             aside,
             input_taken,
+            #[cfg(feature = "cluster")]
+            cluster: None,
         })
     }
     /// The matrix that `name` stands for, and the milliseconds that getting it took.
@@ -200,12 +208,37 @@ impl Context {
         }
         Ok(())
     }
+    /// The name of the command.
+    #[cfg(feature = "cluster")]
+    pub(crate) fn command(&self) -> &str {
+        &self.command
+    }
+    /// Computes on all processes of a job from here on.
+    #[cfg(feature = "cluster")]
+    pub(crate) fn spread(&mut self, cluster: sparring_cluster::Cluster) {
+        self.cluster = Some(cluster);
+    }
+    /// Whether another process of the job says and writes results.
+    pub(crate) fn is_silent(&self) -> bool {
+        #[cfg(feature = "cluster")]
+        {
+            self.cluster.as_ref().is_some_and(|cluster| cluster.rank() > 0)
+        }
+        #[cfg(not(feature = "cluster"))]
+        {
+            false
+        }
+    }
     /// Says results on standard error from here on: a matrix goes to standard output.
     pub(crate) fn give_up_stdout(&self) {
         self.aside.set(true);
     }
     /// The machine that computes what is known at run time only.
     pub(crate) fn machine(&self) -> sparring::Result<Machine> {
+        #[cfg(feature = "cluster")]
+        if let Some(cluster) = &self.cluster {
+            return Ok(cluster.machine());
+        }
         if let Some(cuda) = &self.cuda {
             return Ok(cuda.clone().into());
         }
@@ -227,6 +260,9 @@ impl Context {
     }
     /// Writes a result: `json` if that was asked for, else `text`.
     pub(crate) fn result(&self, json: Value, text: impl FnOnce() -> String) -> Result {
+        if self.is_silent() {
+            return Ok(());
+        }
         let text = if self.json { self.headed(json).to_string() } else { text() };
         if self.aside.get() {
             // Nobody misses it who has closed standard error.
@@ -245,6 +281,10 @@ impl Context {
         line.insert("command".into(), self.command.clone().into());
         if let Value::Object(json) = json {
             line.extend(json);
+        }
+        #[cfg(feature = "cluster")]
+        if let Some(cluster) = &self.cluster {
+            line.insert("ranks".into(), cluster.size().into());
         }
         // Where the processor computed.
         if line.contains_key("threads") {

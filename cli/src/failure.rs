@@ -45,6 +45,16 @@ pub(crate) fn quietly<T>(work: impl FnOnce() -> T) -> T {
     done
 }
 
+/// Whether another process of the job says what went wrong.
+#[cfg(feature = "cluster")]
+static SILENT: std::sync::atomic::AtomicBool = std::sync::atomic::AtomicBool::new(false);
+
+/// Leaves it to another process to say what went wrong.
+#[cfg(feature = "cluster")]
+pub(crate) fn silence() {
+    SILENT.store(true, std::sync::atomic::Ordering::Relaxed);
+}
+
 /// Keeps what is caught from standard error.
 pub(crate) fn hook() {
     let shown = std::panic::take_hook();
@@ -109,6 +119,10 @@ impl Failure {
                 (message, if ours { 1 } else { 2 })
             }
         };
+        #[cfg(feature = "cluster")]
+        if SILENT.load(std::sync::atomic::Ordering::Relaxed) {
+            return ExitCode::from(code);
+        }
         // A closed standard error must not panic either.
         let _ = writeln!(io::stderr(), "sparring: {}", if shown { message } else { message.replace('\n', " ") });
         ExitCode::from(code)

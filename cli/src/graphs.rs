@@ -143,6 +143,72 @@ pub(crate) fn run(context: &Context, algorithm: &Algorithm) -> Result {
     })
 }
 
+/// The same on all processes of a job, each of which has a block of the matrix; the first one says and writes the result.
+#[cfg(feature = "cluster")]
+pub(crate) fn on_cluster(context: &Context, cluster: &sparring_cluster::Cluster, algorithm: &Algorithm) -> Result {
+    use sparring::runtime::BinaryOp;
+    let algorithm = algorithm.run();
+    let common = algorithm.common();
+    let none = |what: &str| sparring::Error::Unsupported {
+        what: format!("{what} of sparring {} with --cluster", context.command()),
+        why: "it is computed on one machine".into(),
+    };
+    if common.plot.is_some() {
+        return Err(none("--plot").into());
+    }
+    let output = Output::new(context, common.output.as_ref(), common.writing, SPARSE)?;
+    let machine = cluster.machine();
+    let (a, read_ms) = crate::cluster::load(context, cluster, &common.file)?;
+    let (made, prepare_ms) = timed(|| match common.kind.map(GraphKind::from) {
+        // Both directions of each edge; where both stand, the value of the one that comes first.
+        Some(GraphKind::Undirected) => machine.ewise_add(&BinaryOp::new("first", a.ty())?, &a, &machine.transpose(&a)?),
+        _ => Ok(a.clone()),
+    });
+    let a = made?;
+    let (answer, compute_ms) = timed(|| algorithm.on_cluster(&machine, &a));
+    let answer = answer.ok_or_else(|| none("what was asked"))??;
+    let n = a.shape().0;
+    if cluster.rank() > 0 {
+        return Ok(());
+    }
+    if let Some(output) = &output {
+        // Results of vertices have no need of edges.
+        let g = Graph::of_pattern(&context.cpu, &Arc::new(Pattern::empty(n, n)?), GraphKind::Directed)?;
+        answer.save(context, output, &g)?;
+    }
+    let top = answer.highest(algorithm.top())?;
+    let (rows, cols) = cluster.grid().shape();
+    let mut line = Map::new();
+    for (key, value) in [
+        ("file", json!(common.file)),
+        ("nrows", json!(n)),
+        ("nnz", json!(a.nnz())),
+        ("grid", json!([rows, cols])),
+        ("read_ms", ms(read_ms)),
+        ("prepare_ms", ms(prepare_ms)),
+        ("compute_ms", ms(compute_ms)),
+        ("threads", json!(context.threads())),
+        ("device", json!(context.device.to_string())),
+    ] {
+        line.insert(key.into(), value);
+    }
+    line.extend(answer.figures.into_iter().map(|(key, value)| (key.into(), value)));
+    if !top.is_empty() {
+        line.insert("top".into(), top.iter().map(|(v, x)| json!([v, x])).collect());
+    }
+    context.result(Value::Object(line), || {
+        let (read, prepared, computed) = (seconds(read_ms), seconds(prepare_ms), seconds(compute_ms));
+        let mut text = format!(
+            "{}   {} vertices, {} entries on {rows}×{cols} ranks   read {read}, prepared {prepared}, computed {computed}",
+            answer.text,
+            thousands(n),
+            thousands(a.nnz())
+        );
+        top.iter().for_each(|(v, x)| text += &format!("\n{v:>12}  {x}"));
+        text
+    })
+}
+
 /// The graph, and how it was found to be what it is.
 fn graph(context: &Context, algorithm: &dyn Run, a: &Csr<f64>) -> sparring::Result<(Graph, String)> {
     let cpu = &context.cpu;

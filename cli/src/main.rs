@@ -5,6 +5,8 @@
 //! progress goes to standard error. The exit codes are those that the help lists.
 
 mod bench;
+#[cfg(feature = "cluster")]
+mod cluster;
 mod context;
 mod convert;
 mod device;
@@ -223,6 +225,16 @@ fn run(common: &Common, name: &str, command: &Command) -> failure::Result {
     command.takes(device)?;
     command.needs(device)?;
     let context = Context::new(common, name.into(), device)?;
+    if common.cluster {
+        #[cfg(feature = "cluster")]
+        return cluster::run(context, command);
+        #[cfg(not(feature = "cluster"))]
+        return Err(sparring::Error::Unsupported {
+            what: "--cluster".into(),
+            why: "this program was built without the feature cluster".into(),
+        }
+        .into());
+    }
     match command {
         Command::Info(arguments) => info::run(&context, arguments),
         Command::Triangles(arguments) => triangles::run(&context, arguments),
@@ -254,6 +266,9 @@ const READING: &str = "Reading files";
 const OF_TENSORS: [&str; 5] = ["format", "max_bytes", "lenient", "zero_based", "one_based"];
 const OF_ARRAYS: [&str; 2] = ["format", "max_bytes"];
 
+/// Commands that run on all processes of a job, beside single steps.
+const ON_CLUSTER: [&str; 6] = ["bfs", "components", "mxm", "pagerank", "sssp", "triangles"];
+
 /// Whether an option of every command means something to this one.
 fn means_something(command: &str, option: &Arg) -> bool {
     let id = option.get_id().as_str();
@@ -266,6 +281,7 @@ fn means_something(command: &str, option: &Arg) -> bool {
         };
     }
     match (id, command) {
+        ("cluster", command) => ON_CLUSTER.contains(&command) || steps::examples().any(|(name, _)| *name == command),
         ("json", "completions" | "man") => false,
         ("threads" | "isa", "semirings" | "metrics" | "keys" | "tune" | "completions" | "man") => false,
         (

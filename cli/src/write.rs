@@ -89,8 +89,12 @@ impl Output {
     pub(crate) fn write_made(&self, body: impl FnOnce(&mut dyn Write) -> Result<(), Stop>) -> Result<()> {
         formats::to_file(&self.name, self.kind.packed, body)
     }
-    /// Writes a matrix that is in the processor's memory.
+    /// Writes a matrix; of the processes of a job, which gather it, the first does.
     pub(crate) fn save(&self, context: &Context, a: &Matrix) -> Result<()> {
+        let a = &a.download()?;
+        if context.is_silent() {
+            return Ok(());
+        }
         self.write(context, |out| formats::write(out, self.kind.format, a))
     }
 }

@@ -64,7 +64,7 @@ impl Block {
         }
         let shared = &self.shared;
         let (made, _) = shared.together("download of a matrix", || {
-            let all = shared.world.all_gather(matrix_bytes(&self.block)?)?;
+            let all = shared.world.all_gather(&matrix_bytes(&self.block)?)?;
             let blocks = all.iter().map(|bytes| matrix_of(self.block.ty(), bytes)).collect::<Result<Vec<_>>>()?;
             let rows: Vec<Vec<&Matrix>> =
                 blocks.chunks(shared.grid.shape().1).map(|row| row.iter().collect()).collect();
@@ -95,10 +95,10 @@ impl Piece {
         let shared = &self.shared;
         let (made, _) = shared.together("download of a vector", || {
             let entries = Entries::of(&self.piece)?;
-            let all = shared.world.all_gather(entries.part(0..self.piece.len())?)?;
+            let all = shared.world.all_gather(&entries.parts(&[0..self.piece.len()])?.bytes)?;
             let starts = shared.grid.all().map(|at| shared.grid.piece_of(self.len, at).start);
-            let parts: Vec<(usize, &[u8])> = starts.zip(all.iter().map(Vec::as_slice)).collect();
-            Ok((joined(entries.ty, self.len, &parts)?, 0))
+            let parts: Vec<(usize, &[u8])> = starts.zip(all.iter()).collect();
+            Ok((joined(entries.ty(), self.len, parts.into_iter())?, 0))
         })?;
         Ok(made)
     }

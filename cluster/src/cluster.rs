@@ -1,9 +1,10 @@
 //! The ranks of a job, and what they do together at the ends of every operation.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use sparring::runtime::Machine;
+use sparring::algebra::Type;
+use sparring::runtime::{Machine, Monoid};
 use sparring::{Error, Result};
 
 use crate::grid::Grid;
@@ -26,7 +27,14 @@ pub(crate) struct Shared {
     pub(crate) world: Arc<dyn Link>,
     /// Whether a rank has ended, and answers no more.
     ended: AtomicBool,
+    /// Whether folds have the bits of one rank.
+    pub(crate) reproducible: AtomicBool,
+    /// Bytes of the right operand of a product that are gathered at a time.
+    stage: AtomicU64,
 }
+
+/// As many at first.
+const STAGE: u64 = 1 << 26;
 
 /// What a rank says when it ends.
 const END: &str = "the end";
@@ -81,6 +89,8 @@ impl Cluster {
             col,
             world: link,
             ended: AtomicBool::new(false),
+            reproducible: AtomicBool::new(false),
+            stage: AtomicU64::new(STAGE),
         }))
     }
     #[cfg_attr(not(feature = "mpi"), allow(dead_code, reason = "there is one rank"))]
@@ -88,7 +98,16 @@ impl Cluster {
         let grid = Grid::new(world.size(), world.rank());
         let (i, j) = grid.at();
         let (row, col) = (world.split(i)?, world.split(j)?);
-        Ok(Self(Arc::new(Shared { inner, grid, row, col, world, ended: AtomicBool::new(false) })))
+        Ok(Self(Arc::new(Shared {
+            inner,
+            grid,
+            row,
+            col,
+            world,
+            ended: AtomicBool::new(false),
+            reproducible: AtomicBool::new(false),
+            stage: AtomicU64::new(STAGE),
+        })))
     }
     /// Number of this process, counted from 0.
     #[must_use]
@@ -118,6 +137,55 @@ impl Cluster {
             self.0.world.abort(1)
         })
     }
+    /// Whether products with vectors and reductions fold as one rank does, also where ⊕ is not exact: the same bits on any
+    /// number of ranks. Off at first. All ranks say the same.
+    ///
+    /// A product with a vector then gathers the blocks of a row of the grid (vxm: of a column) and all of x, a reduction to
+    /// a scalar the whole operand: nnz / r + n entries and nnz in place of n / c + m / r and p.
+    pub fn set_reproducible(&self, yes: bool) {
+        self.0.reproducible.store(yes, Ordering::Relaxed);
+    }
+    /// About how many bytes of B a product A·B gathers at a time, 64 MiB at first: B(·, j) is cut into strips of columns,
+    /// up to 64, and while one is multiplied the next is on its way. A rank holds all of A(i, ·) and two strips.
+    pub fn set_stage_bytes(&self, bytes: u64) {
+        self.0.stage.store(bytes, Ordering::Relaxed);
+    }
+    /// The cluster as a machine.
+    #[must_use]
+    pub fn machine(&self) -> Machine {
+        self.clone().into()
+    }
+    /// The result of each rank, if all have one: the error of one rank is an error of all. Collective; `what` is the same
+    /// on all ranks.
+    /// # Errors
+    /// This rank's own, or [`Error::Device`] that names the rank and says its sentence.
+    /// # Example
+    /// ```
+    /// use sparring::Cpu;
+    /// use sparring_cluster::Cluster;
+    /// let cluster = Cluster::new(Cpu::new())?;
+    /// let text = std::fs::read_to_string("no such file");
+    /// let text = text.map_err(|source| sparring::Error::Io { path: "no such file".into(), source });
+    /// assert!(cluster.agree("read", text).is_err());
+    /// # Ok::<(), sparring::Error>(())
+    /// ```
+    pub fn agree<T>(&self, what: &str, result: Result<T>) -> Result<T> {
+        self.0.begin(what)?;
+        Ok(self.0.finish(result.map(|made| (made, 0)))?.0)
+    }
+    /// The number of this process among those of its node, counted from 0: that of its GPU. Collective.
+    /// # Errors
+    /// As for [`new`](Self::new).
+    pub fn local_rank() -> Result<usize> {
+        #[cfg(feature = "mpi")]
+        {
+            crate::mpi_link::Mpi::world()?.rank_on_node()
+        }
+        #[cfg(not(feature = "mpi"))]
+        {
+            Ok(0)
+        }
+    }
     /// `cluster of 4 ranks, 2×2`.
     pub(crate) fn described(&self) -> String {
         let (rows, cols) = self.0.grid.shape();
@@ -127,6 +195,18 @@ impl Cluster {
 }
 
 impl Shared {
+    /// Whether partial results of ⊕ are not to be folded by themselves: that would have other bits than one fold.
+    pub(crate) fn folds_in_one(&self, add: &Monoid) -> bool {
+        let exact = || match add.ty() {
+            Type::F32 | Type::F64 => matches!(add.formula().name(), Some("min" | "max" | "any")),
+            Type::ComplexF32 | Type::ComplexF64 => add.formula().name() == Some("any"),
+            _ => true,
+        };
+        self.reproducible.load(Ordering::Relaxed) && self.world.size() > 1 && !exact()
+    }
+    pub(crate) fn stage_bytes(&self) -> u64 {
+        self.stage.load(Ordering::Relaxed)
+    }
     /// Begins what all ranks do together: an error if some do something else.
     pub(crate) fn begin(&self, what: &str) -> Result<()> {
         if self.world.size() == 1 {
@@ -140,15 +220,16 @@ impl Shared {
         if self.world.all_words(mine).iter().all(|other| *other == mine) {
             return Ok(());
         }
-        let all = self.world.all_gather(what.as_bytes().to_vec())?;
-        if all.iter().any(|w| w == END.as_bytes()) {
+        let all = self.world.all_gather(what.as_bytes())?;
+        let all: Vec<&[u8]> = all.iter().collect();
+        if all.iter().any(|w| *w == END.as_bytes()) {
             self.ended.store(true, Ordering::Relaxed);
         }
-        let other = all.iter().position(|w| w != what.as_bytes()).unwrap_or(0);
+        let other = all.iter().position(|w| *w != what.as_bytes()).unwrap_or(0);
         let message = format!(
             "rank {} calls {what}, rank {other} calls {}; all ranks make the same calls in the same order",
             self.world.rank(),
-            String::from_utf8_lossy(&all[other])
+            String::from_utf8_lossy(all[other])
         );
         Err(Error::Device { what: "cluster".into(), message })
     }
@@ -164,10 +245,10 @@ impl Shared {
             return made.map(|made| (made.0, total));
         }
         let text = made.as_ref().err().map(ToString::to_string).unwrap_or_default();
-        let texts = self.world.all_gather(text.into_bytes())?;
+        let texts = self.world.all_gather(text.as_bytes())?;
         made.and_then(|_| {
             let rank = all.iter().position(|words| words[0] != 0).unwrap_or(0);
-            let message = String::from_utf8_lossy(&texts[rank]).into_owned();
+            let message = String::from_utf8_lossy(texts.iter().nth(rank).unwrap_or_default()).into_owned();
             Err(Error::Device { what: format!("rank {rank}"), message })
         })
     }

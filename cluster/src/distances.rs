@@ -18,7 +18,7 @@ use sparring::{Cpu, Csr, Error, Result};
 use crate::blocks::Block;
 use crate::cluster::{Cluster, Shared};
 use crate::grid::cut;
-use crate::link::Link;
+use crate::link::{Link, Parts};
 use crate::route::Triplets;
 use crate::wire::{Bytes, broken, buffer, matrix_bytes, matrix_of, put_indices, reserved};
 
@@ -68,7 +68,7 @@ impl Shared {
             let rows = dealt(&*self.world, m, first + j);
             matrix_bytes(&between(&here, rows.start - of_rows.start..rows.end - of_rows.start, 0..of_cols.len())?)
         });
-        let from = self.row.exchange(to.collect::<Result<_>>()?)?;
+        let from = self.row.exchange(&Parts::of(&to.collect::<Result<Vec<_>>>()?))?;
         let parts = from.iter().map(|bytes| matrix_of(a.ty(), bytes)).collect::<Result<Vec<_>>>()?;
         host().concat(&[&parts.iter().collect::<Vec<_>>()])
     }
@@ -78,7 +78,7 @@ impl Shared {
             let cols = self.grid.cols(n, j);
             matrix_bytes(&between(rows, 0..rows.shape().0, cols)?)
         });
-        let from = self.row.exchange(to.collect::<Result<_>>()?)?;
+        let from = self.row.exchange(&Parts::of(&to.collect::<Result<Vec<_>>>()?))?;
         let parts = from.iter().map(|bytes| matrix_of(rows.ty(), bytes)).collect::<Result<Vec<_>>>()?;
         let parts: Vec<[&Matrix; 1]> = parts.iter().map(|part| [part]).collect();
         let parts: Vec<&[&Matrix]> = parts.iter().map(|row| &row[..]).collect();
@@ -187,7 +187,7 @@ impl Cluster {
             if step + 1 < size {
                 let mut to = vec![Vec::new(); size];
                 to[(rank + size - 1) % size] = bytes;
-                bytes = world.exchange(to)?.swap_remove((rank + 1) % size);
+                bytes = world.exchange(&Parts::of(&to))?.bytes;
             }
         }
         if shared.any_refused(&made) {
@@ -220,10 +220,10 @@ impl Cluster {
     {
         let (k, ranks) = (near.k, self.size());
         let (parts, _) = self.0.together("neighbours of all rows", || {
-            Ok((self.0.world.all_gather(list_bytes(&near.indices, &near.distances)?)?, 0))
+            Ok((self.0.world.all_gather(&list_bytes(&near.indices, &near.distances)?)?, 0))
         })?;
         let (mut indices, mut distances) = (reserved(n * k, "neighbours")?, reserved(n * k, "distances")?);
-        for bytes in &parts {
+        for bytes in parts.iter() {
             let (part, of) = list_of::<T>(bytes)?;
             indices.extend_from_slice(&part);
             distances.extend_from_slice(&of);
@@ -408,9 +408,9 @@ impl Cluster {
                 let of = dealt(world, n, rank);
                 list_bytes(&found.indices()[of.start * k..of.end * k], &distances[of.start * k..of.end * k])
             });
-            for (rank, bytes) in world.exchange(to.collect::<Result<_>>()?)?.into_iter().enumerate() {
+            for (rank, bytes) in world.exchange(&Parts::of(&to.collect::<Result<Vec<_>>>()?))?.iter().enumerate() {
                 let of = dealt(world, m, rank);
-                let (indices, distances) = list_of::<T>(&bytes)?;
+                let (indices, distances) = list_of::<T>(bytes)?;
                 near.merge(near.k.min(of.len()), &indices, &distances, of.start)?;
             }
             Ok(((), 0))
@@ -446,12 +446,12 @@ impl DistanceEngine for Cluster {
             if !done {
                 return Ok(None);
             }
-            let parts = || Ok((cluster.0.world.all_gather(bytes_of(Slice::of(&rows))?)?, 0));
+            let parts = || Ok((cluster.0.world.all_gather(&bytes_of(Slice::of(&rows))?)?, 0));
             let (parts, _) = cluster.0.together("distances of all rows", parts)?;
             let out = out.get::<T>().ok_or_else(unfit)?;
             let mut at = 0;
-            for mut bytes in parts {
-                let part = typed::<T>(&mut bytes)?;
+            for bytes in parts.iter() {
+                let part = typed::<T>(&mut bytes.to_vec())?;
                 out.get_mut(at..at + part.len()).ok_or_else(broken)?.copy_from_slice(&part);
                 at += part.len();
             }

@@ -7,16 +7,17 @@ use std::sync::Arc;
 use sparring::algebra::{Array, Slice, Type};
 use sparring::graph::{TriangleMethod, Triangles};
 use sparring::par::Threads;
-use sparring::runtime::engine::{Call, Engine, MaskSpec, Object, Operand, TriangleEngine, bytes_of, unfit, values_of};
+use sparring::runtime::engine::{Call, Engine, MaskSpec, Object, Operand, TriangleEngine, unfit, values_of};
 use sparring::runtime::{
     BinaryOp, IndexList, Machine, Matrix, Monoid, Op, Operation, Pairing, Plan, Scalar, Semiring, Sum, Vector,
 };
 use sparring::spgemm::Options;
-use sparring::{Cpu, Error, Result};
+use sparring::{Error, Result};
 
 use crate::blocks::{Block, Piece};
 use crate::cluster::{Cluster, Shared};
 use crate::fold::Line;
+use crate::link::Parts;
 use crate::product::{BlockPlan, mxm, mxv, spmm, vxm};
 use crate::route::Triplets;
 use crate::wire::{broken, matrix_bytes, matrix_of};
@@ -126,8 +127,7 @@ impl Cluster {
         };
         let (a, b) = (whole(call.a)?, call.b.map(whole).transpose()?);
         let mask = call.mask.map(|mask| Ok::<_, Error>((whole(mask.structure)?, mask.complement))).transpose()?;
-        let host = Machine::from(Cpu::new());
-        let made = called(&host, call.op, &a, b.as_ref(), mask.as_ref())?;
+        let made = called(&self.0.inner, call.op, &a, b.as_ref(), mask.as_ref())?;
         match made {
             Object::Matrix(a) => self.upload((&a).into()),
             Object::Vector(x) => self.upload((&x).into()),
@@ -178,11 +178,11 @@ impl Cluster {
             let Object::Scalar(mine) = local(&self.0.inner, Op::Reduce(monoid), a, None, None)? else {
                 return Err(unfit());
             };
-            let all = self.0.world.all_gather(bytes_of(mine.slice())?)?;
+            let all = self.0.world.all_gather(mine.slice().as_bytes().ok_or_else(broken)?)?;
             let op = monoid.op();
             let mut sum = monoid.identity();
-            for mut bytes in all {
-                sum = op.eval(&sum, &Scalar::only(values_of(mine.ty(), &mut bytes)?.slice())?)?;
+            for bytes in all.iter() {
+                sum = op.eval(&sum, &Scalar::only(values_of(mine.ty(), &mut bytes.to_vec())?.slice())?)?;
             }
             Ok((sum, 0))
         };
@@ -319,15 +319,9 @@ impl Cluster {
             let other = self.0.grid.rank((j, i));
             let mut to = vec![Vec::new(); self.size()];
             to[other] = matrix_bytes(&block)?;
-            let from = self.0.world.exchange(to)?;
-            self.0.inner.upload(&matrix_of(a.block.ty(), &from[other])?)
+            let from = self.0.world.exchange(&Parts::of(&to))?;
+            self.0.inner.upload(&matrix_of(a.block.ty(), from.iter().nth(other).unwrap_or_default())?)
         })
-    }
-    /// A result for rows, of which every rank of a row of the grid has all: each keeps its piece.
-    fn kept(&self, m: usize, of_rows: &Vector) -> Result<Vector> {
-        let (start, piece) = (self.0.span(Line::Row, m).start, self.0.grid.piece(m));
-        let range = if piece.is_empty() { 0..0 } else { piece.start - start..piece.end - start };
-        self.0.inner.call(Op::Extract(&IndexList::from(range), &IndexList::all()), of_rows).eval()
     }
 }
 
@@ -491,8 +485,11 @@ impl Engine for Cluster {
                 let mask = vector_mask()?;
                 let m = a.shape.0;
                 self.vector(name, m, || {
-                    let part: Vector = shared.inner.reduce_rows(monoid, &a.block)?;
-                    let made = shared.folded(Line::Row, m, &monoid.op(), &part)?;
+                    let made = if shared.folds_in_one(monoid) {
+                        shared.kept(m, &shared.inner.reduce_rows(monoid, &shared.row_panel(a)?)?)?
+                    } else {
+                        shared.folded(Line::Row, m, &monoid.op(), &shared.inner.reduce_rows(monoid, &a.block)?)?
+                    };
                     match mask {
                         None => Ok(made),
                         Some((mask, complement)) => {
@@ -502,6 +499,7 @@ impl Engine for Cluster {
                     }
                 })
             }
+            (Op::Reduce(monoid), _, None) if shared.folds_in_one(monoid) => self.whole_run(call),
             (Op::Reduce(monoid), a, None) => self.reduced(monoid, a),
             (Op::Transpose, Part::Matrix(a), None) => self.allowed(self.transposed(a)?, call.mask),
             (Op::Extract(..) | Op::ExtractColumn(..) | Op::ExtractRow(..), Part::Matrix(a), None) => {
@@ -598,10 +596,10 @@ impl Engine for Cluster {
                 Sum::Real(x) => (1, u128::from(x.to_bits()).to_le_bytes()),
                 Sum::Complex(x) => (2, (u128::from(x.re.to_bits()) | u128::from(x.im.to_bits()) << 64).to_le_bytes()),
             };
-            let all = self.0.world.all_gather([&[kind][..], &words].concat())?;
+            let all = self.0.world.all_gather(&[&[kind][..], &words].concat())?;
             let real = |bits: u128| f64::from_bits(bits as u64);
             let mut sum: Option<Sum> = None;
-            for bytes in all {
+            for bytes in all.iter() {
                 let bits = u128::from_le_bytes(bytes[1..].try_into().map_err(|_| broken())?);
                 sum = Some(match (sum, bytes[0]) {
                     (None, 0) => Sum::Integer(bits as i128),
@@ -632,7 +630,7 @@ impl Engine for Cluster {
         let m = a.shape.0;
         let made = self.vector("best_of_rows", m, || {
             let best = self.0.inner.engine().best_of_rows(&self.0.row_panel(&a)?, greatest)?;
-            self.kept(m, &best)
+            self.0.kept(m, &best)
         })?;
         made.try_into()
     }

@@ -19,7 +19,7 @@ use sparring::{Cpu, Dense, Error, Index, Result};
 
 use crate::cluster::{Cluster, Shared};
 use crate::grid::cut;
-use crate::link::Link;
+use crate::link::{Link, Parts};
 use crate::wire::{broken, reserved};
 
 /// Who has which part of each mode.
@@ -123,8 +123,8 @@ struct Products<'x, T: Real, I: Index> {
     partial: Vec<Dense<T>>,
 }
 
-fn values<T: Real>(mut bytes: Vec<u8>) -> Result<Vec<T>> {
-    let array = values_of(T::TYPE, &mut bytes)?;
+fn values<T: Real>(bytes: &[u8]) -> Result<Vec<T>> {
+    let array = values_of(T::TYPE, &mut bytes.to_vec())?;
     let from = array.slice().get::<T>().ok_or_else(unfit)?;
     let mut own = reserved(from.len(), "rows of a factor")?;
     own.extend_from_slice(from);
@@ -158,7 +158,7 @@ impl<T: Real, I: Index> CpRows<T> for Products<'_, T, I> {
             let rows = self.held(mode, number);
             bytes_of(Slice::of(&partial.values()[rows.start * partial.ncols()..rows.end * partial.ncols()]))
         });
-        for (number, bytes) in layer.exchange(to.collect::<Result<_>>()?)?.into_iter().enumerate() {
+        for (number, bytes) in layer.exchange(&Parts::of(&to.collect::<Result<Vec<_>>>()?))?.iter().enumerate() {
             let part = values::<T>(bytes)?;
             if part.len() != rows.values().len() {
                 return Err(broken());
@@ -172,10 +172,10 @@ impl<T: Real, I: Index> CpRows<T> for Products<'_, T, I> {
         Ok(())
     }
     fn changed(&mut self, mode: usize, rows: &Dense<T>) -> Result<()> {
-        let all = self.layers[mode].all_gather(bytes_of(Slice::of(rows.values()))?)?;
+        let all = self.layers[mode].all_gather(&bytes_of(Slice::of(rows.values()))?)?;
         let to = self.factors[mode].values_mut();
         let mut at = 0;
-        for bytes in all {
+        for bytes in all.iter() {
             let part = values::<T>(bytes)?;
             to.get_mut(at..at + part.len()).ok_or_else(broken)?.copy_from_slice(&part);
             at += part.len();
@@ -207,7 +207,7 @@ fn folded(shared: &Shared, sums: &mut [f64], fold: impl Fn(&mut f64, f64)) -> Re
     if shared.world.size() == 1 {
         return Ok(());
     }
-    for (rank, bytes) in shared.world.all_gather(bytes_of(Slice::of(sums))?)?.into_iter().enumerate() {
+    for (rank, bytes) in shared.world.all_gather(&bytes_of(Slice::of(sums))?)?.iter().enumerate() {
         let part = values::<f64>(bytes)?;
         if part.len() != sums.len() {
             return Err(broken());
@@ -254,10 +254,10 @@ impl<T: Real> CpState<T> for Ranks<'_, T> {
         let shared = &self.shared;
         let mut factors = Vec::with_capacity(mine.len());
         for (mode, rows) in mine.iter().enumerate() {
-            let all = shared.world.all_gather(bytes_of(Slice::of(rows.values()))?)?;
+            let all = shared.world.all_gather(&bytes_of(Slice::of(rows.values()))?)?;
             let (n, rank) = (self.deal.cuts[mode].last().copied().unwrap_or(0), rows.ncols());
             let mut whole = Dense::filled(n, rank, T::ZERO)?;
-            for (number, bytes) in all.into_iter().enumerate() {
+            for (number, bytes) in all.iter().enumerate() {
                 let held = self.deal.held(mode, number);
                 let to = &mut whole.values_mut()[held.start * rank..held.end * rank];
                 let part = values::<T>(bytes)?;

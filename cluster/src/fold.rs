@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use sparring::Result;
-use sparring::runtime::{BinaryOp, Vector};
+use sparring::runtime::{BinaryOp, IndexList, Op, Vector};
 
 use crate::cluster::Shared;
 use crate::link::Link;
@@ -21,7 +21,7 @@ pub(crate) enum Line {
 
 impl Shared {
     /// The ranks that have parts of the line in which this rank is: those of its row, or of its column.
-    fn line(&self, line: Line) -> &Arc<dyn Link> {
+    pub(crate) fn line(&self, line: Line) -> &Arc<dyn Link> {
         match line {
             Line::Row => &self.row,
             Line::Column => &self.col,
@@ -35,51 +35,107 @@ impl Shared {
             Line::Column => self.grid.cols(n, j),
         }
     }
-    /// The pieces of a vector of `n` that the ranks of the line hold, counted from the start of the line's part.
-    fn pieces(&self, line: Line, n: usize) -> Vec<Range<usize>> {
+    /// The parts of the line's part of `n` places that its ranks gather or fold, counted from the start of that.
+    ///
+    /// Along a row these are the pieces that its ranks hold.
+    pub(crate) fn parts(&self, line: Line, n: usize) -> Vec<Range<usize>> {
         let ((i, j), (rows, cols)) = (self.grid.at(), self.grid.shape());
         let start = self.span(line, n).start;
-        let places: Vec<_> = match line {
-            Line::Row => (0..cols).map(|j| (i, j)).collect(),
-            Line::Column => (0..rows).map(|i| (i, j)).collect(),
+        let parts: Vec<_> = match line {
+            Line::Row => (0..cols).map(|j| self.grid.piece_of(n, (i, j))).collect(),
+            Line::Column => (0..rows).map(|i| self.grid.column_piece_of(n, (i, j))).collect(),
         };
-        let shifted = |piece: Range<usize>| match piece.is_empty() {
+        parts.into_iter().map(|part| part.start - start..part.end - start).collect()
+    }
+    /// A vector of `n` places whose ranks hold ranges of it in one way, held in another: `from` and `to` of each rank.
+    fn redealt(
+        &self,
+        x: &Vector,
+        from: impl Fn((usize, usize)) -> Range<usize>,
+        to: impl Fn((usize, usize)) -> Range<usize>,
+    ) -> Result<Vector> {
+        let (mine, next) = (from(self.grid.at()), to(self.grid.at()));
+        let entries = Entries::of(x)?;
+        let both = |a: &Range<usize>, b: &Range<usize>| {
+            let start = a.start.max(b.start);
+            start..a.end.min(b.end).max(start)
+        };
+        let counted = |range: Range<usize>, start: usize| match range.is_empty() {
             true => 0..0,
-            false => piece.start - start..piece.end - start,
+            false => range.start - start..range.end - start,
         };
-        places.into_iter().map(|at| shifted(self.grid.piece_of(n, at))).collect()
+        let ranges: Vec<_> = self.grid.all().map(|at| counted(both(&mine, &to(at)), mine.start)).collect();
+        let mut sent = entries.parts(&ranges)?;
+        // Most ranks get nothing, not even a word that says so.
+        sent.retain(|k| !ranges[k].is_empty());
+        let got = self.world.exchange(&sent)?;
+        let starts = self.grid.all().map(|at| counted(both(&next, &from(at)), next.start).start);
+        let parts: Vec<_> = starts.zip(got.iter()).filter(|(_, bytes)| !bytes.is_empty()).collect();
+        joined(entries.ty(), next.len(), parts.into_iter())
     }
     /// Of a vector of `n` places that lies in pieces, the part of this rank's line.
     pub(crate) fn gathered(&self, line: Line, n: usize, piece: &Vector) -> Result<Vector> {
         if self.world.size() == 1 {
             return Ok(piece.clone());
         }
+        let grid = self.grid;
+        let part = match line {
+            Line::Row => piece.clone(),
+            Line::Column => self.redealt(piece, |at| grid.piece_of(n, at), |at| grid.column_piece_of(n, at))?,
+        };
+        let entries = Entries::of(&part)?;
+        let all = self.line(line).all_gather(&entries.parts(&[0..part.len()])?.bytes)?;
+        let starts = self.parts(line, n).into_iter().map(|range| range.start);
+        let parts: Vec<_> = starts.zip(all.iter()).collect();
+        here(&self.inner, joined(entries.ty(), self.span(line, n).len(), parts.into_iter())?)
+    }
+    /// All of a vector of `n` places that lies in pieces.
+    pub(crate) fn gathered_whole(&self, n: usize, piece: &Vector) -> Result<Vector> {
         let entries = Entries::of(piece)?;
-        let all = self.line(line).all_gather(entries.part(0..piece.len())?)?;
-        let starts = self.pieces(line, n).into_iter().map(|range| range.start);
-        let parts: Vec<(usize, &[u8])> = starts.zip(all.iter().map(Vec::as_slice)).collect();
-        here(&self.inner, joined(entries.ty, self.span(line, n).len(), &parts)?)
+        let all = self.world.all_gather(&entries.parts(&[0..piece.len()])?.bytes)?;
+        let starts = self.grid.all().map(|at| self.grid.piece_of(n, at).start);
+        let parts: Vec<_> = starts.zip(all.iter()).collect();
+        here(&self.inner, joined(entries.ty(), n, parts.into_iter())?)
+    }
+    /// Of a vector of what this rank's row of the grid has of `n` places, the piece of this rank.
+    pub(crate) fn kept(&self, n: usize, of_row: &Vector) -> Result<Vector> {
+        let (start, piece) = (self.span(Line::Row, n).start, self.grid.piece(n));
+        let range = IndexList::from(piece.start - start..piece.end - start);
+        self.inner.call(Op::Extract(&range, &IndexList::all()), of_row).eval()
+    }
+    /// Of a vector of what this rank's column has, likewise.
+    pub(crate) fn kept_of_column(&self, n: usize, of_column: &Vector) -> Result<Vector> {
+        let (grid, start) = (self.grid, self.span(Line::Column, n).start);
+        let part = grid.column_piece_of(n, grid.at());
+        let range = IndexList::from(part.start - start..part.end - start);
+        let part: Vector = self.inner.call(Op::Extract(&range, &IndexList::all()), of_column).eval()?;
+        here(&self.inner, self.redealt(&part, |at| grid.column_piece_of(n, at), |at| grid.piece_of(n, at))?)
     }
     /// Of the vectors that the ranks of the line have for its part of `n` places, the piece of this rank: where several
     /// have an entry, all of them joined by ⊕ in the order of the line.
     pub(crate) fn folded(&self, line: Line, n: usize, add: &BinaryOp, part: &Vector) -> Result<Vector> {
-        let link = self.line(line);
-        if link.size() == 1 && self.world.size() == 1 {
+        if self.world.size() == 1 {
             return Ok(part.clone());
         }
-        let entries = Entries::of(part)?;
-        let pieces = self.pieces(line, n);
-        let to = pieces.iter().map(|range| entries.part(range.clone())).collect::<Result<Vec<_>>>()?;
-        let from = link.exchange(to)?;
-        let len = self.grid.piece(n).len();
+        let (entries, ranges, grid) = (Entries::of(part)?, self.parts(line, n), self.grid);
+        let (i, j) = grid.at();
+        let len = ranges[if line == Line::Row { j } else { i }].len();
+        let got = self.line(line).exchange(&entries.parts(&ranges)?)?;
         let mut sum: Option<Vector> = None;
-        for bytes in &from {
-            let next = here(&self.inner, joined(entries.ty, len, &[(0, bytes)])?)?;
+        for bytes in got.iter() {
+            let next = here(&self.inner, joined(entries.ty(), len, [(0, bytes)].into_iter())?)?;
             sum = Some(match sum {
                 None => next,
                 Some(sum) => self.inner.ewise_add(add, &sum, &next)?,
             });
         }
-        sum.map_or_else(|| Vector::empty(entries.ty, len), Ok)
+        let sum = sum.map_or_else(|| Vector::empty(entries.ty(), len), Ok)?;
+        match line {
+            Line::Row => Ok(sum),
+            Line::Column => {
+                let piece = self.redealt(&sum, |at| grid.column_piece_of(n, at), |at| grid.piece_of(n, at))?;
+                here(&self.inner, piece)
+            }
+        }
     }
 }

@@ -1,12 +1,12 @@
-//! Which rank holds what: matrices by a grid of blocks, vectors along its diagonal.
+//! Which rank holds what: blocks of matrices, pieces of vectors.
 
 use std::ops::Range;
 
 /// A grid of ranks, numbered row by row, as seen by one of them.
 ///
 /// Dimension n is cut at ⌊n·i / rows⌋ for the rows of the grid and at ⌊n·j / columns⌋ for its columns. Rank (i, j)
-/// holds the block of a matrix where both meet, and of a vector the places that are in rows i and in columns j alike:
-/// in a square grid those of the diagonal.
+/// holds the block of a matrix where both meet, and of a vector the j-th part of what row i has, cut likewise: pieces
+/// follow each other in the order of ranks, and each has n / p places.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Grid {
     shape: (usize, usize),
@@ -42,11 +42,19 @@ impl Grid {
     pub(crate) fn block(&self, (m, n): (usize, usize)) -> (Range<usize>, Range<usize>) {
         (self.rows(m, self.at.0), self.cols(n, self.at.1))
     }
-    /// The places of a vector of `n` that a rank of the grid holds, perhaps none.
+    /// The places of a vector of `n` that a rank of the grid holds.
     pub(crate) fn piece_of(&self, n: usize, (i, j): (usize, usize)) -> Range<usize> {
-        let (rows, cols) = (self.rows(n, i), self.cols(n, j));
-        let start = rows.start.max(cols.start);
-        start..rows.end.min(cols.end).max(start)
+        within(self.rows(n, i), self.shape.1, j)
+    }
+    /// The part of what column j of the grid has that rank (i, j) gathers first.
+    pub(crate) fn column_piece_of(&self, n: usize, (i, j): (usize, usize)) -> Range<usize> {
+        within(self.cols(n, j), self.shape.0, i)
+    }
+    /// The rank whose piece of a vector of `n` has an index.
+    pub(crate) fn rank_of(&self, n: usize, index: usize) -> usize {
+        let i = self.row_of(n, index);
+        let rows = self.rows(n, i);
+        self.rank((i, holder(rows.len(), self.shape.1, index - rows.start)))
     }
     /// Those that this rank holds.
     pub(crate) fn piece(&self, n: usize) -> Range<usize> {
@@ -64,11 +72,20 @@ impl Grid {
     pub(crate) fn rank(&self, (i, j): (usize, usize)) -> usize {
         i * self.shape.1 + j
     }
+    /// The place of a rank in the grid.
+    pub(crate) fn place_of(&self, rank: usize) -> (usize, usize) {
+        (rank / self.shape.1, rank % self.shape.1)
+    }
     /// All places of the grid, in the order of ranks.
     pub(crate) fn all(&self) -> impl Iterator<Item = (usize, usize)> + use<> {
         let (rows, cols) = self.shape;
         (0..rows).flat_map(move |i| (0..cols).map(move |j| (i, j)))
     }
+}
+
+/// The part `i` of a range that is cut into so many.
+fn within(range: Range<usize>, parts: usize, i: usize) -> Range<usize> {
+    range.start + cut(range.len(), parts, i)..range.start + cut(range.len(), parts, i + 1)
 }
 
 /// Where part `i` of a dimension of `n` begins.
@@ -107,7 +124,14 @@ mod tests {
                         last = piece.end;
                     }
                     piece.clone().for_each(|x| held[x] += 1);
-                    assert!(piece.clone().all(|x| (grid.row_of(n, x), grid.col_of(n, x)) == at), "{p}, {n}, {at:?}");
+                    assert!(piece.clone().all(|x| grid.rank_of(n, x) == grid.rank(at)), "{p}, {n}, {at:?}");
+                    let (rows, cols) = (grid.rows(n, at.0), grid.cols(n, at.1));
+                    assert!(
+                        rows.clone().all(|x| grid.row_of(n, x) == at.0)
+                            && cols.clone().all(|x| grid.col_of(n, x) == at.1)
+                    );
+                    let part = grid.column_piece_of(n, at);
+                    assert!(part.is_empty() || cols.start <= part.start && part.end <= cols.end);
                 }
                 assert!(held.iter().all(|&x| x == 1), "{p} ranks, {n} places: {held:?}");
             }

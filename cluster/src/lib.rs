@@ -20,13 +20,13 @@
 //!
 //! # Who holds what
 //!
-//! p ranks form a [`Grid`] of r × c, as near to a square as p allows. Rank (i, j) holds one block of every matrix, and
-//! the places of a vector where row i of the grid meets column j: in a square grid vectors lie along its diagonal.
+//! p ranks form a [`Grid`] of r × c, as near to a square as p allows. Rank (i, j) holds one block of every matrix, and n / p
+//! places of a vector, so that the ranks of row i of the grid have what its blocks of a product give.
 //!
 //! | operation | what is sent | received by a rank, in entries |
 //! | --- | --- | --- |
 //! | mxm | the blocks of A along rows of the grid, of B along columns | nnz(A) / r + nnz(B) / c |
-//! | mxv, vxm | x along columns, partial results along rows (vxm: the other way) | n / c + m / r |
+//! | mxv, vxm | x to the ranks of columns and along them, partial results along rows (vxm: the other way) | n / c + m / r |
 //! | entry by entry, apply, select, masks, accumulators | nothing | 0 |
 //! | reduce | one value a rank | p |
 //! | rows reduced or counted | partial results along rows | m / r |
@@ -34,7 +34,7 @@
 //! | distances, neighbours, rows within a radius | the rows of Y, tile after tile in a ring; results to all ranks, or to blocks | nnz(Y) + 2·n·k (all distances: n·m) |
 //! | an index asked for neighbours | the rows of X; the nearest of each to the rank that has its row, and from there to all | nnz(X) + 4·n·k |
 //! | a mode of CP-ALS, R columns | rows of V to those who hold them, rows of the factor to the layer, Gram matrices to all | 2·R·n / pₙ + p·R² |
-//! | Kronecker product, and products of places that the table of [`Semiring`](sparring::runtime::Semiring) names none for | both operands | nnz |
+//! | Kronecker product | both operands | nnz |
 //!
 //! Neighbours: rank r of p has the rows from ⌊n·r / p⌋ on of X, and the tiles of Y come round. CP-ALS: the ranks form a grid
 //! with pₙ parts of mode n, p₁ · … · p_d = p; every rank is given the whole tensor, and computes with the entries of its
@@ -63,7 +63,8 @@
 //!
 //! Products of matrices fold each entry as one rank does, so they have its bits; so has whatever is no fold. Products
 //! with vectors and reductions fold on each rank, and then the partial results in the order of the grid: the same bits
-//! in every run on one grid, those of one rank wherever ⊕ is exact (integers, min, max, truth values).
+//! in every run on one grid, those of one rank wherever ⊕ is exact (integers, min, max, truth values), and for sums of
+//! floats where [`Cluster::set_reproducible`] asks for them.
 //!
 //! Neighbours have the bits and the order of one rank. Where entries are so large or so small that a measure scales rows
 //! by what others hold, every rank compares all of them, in the time of one. CP-ALS has those of one
@@ -77,6 +78,7 @@
 
 mod blocks;
 mod cluster;
+mod dense;
 mod distances;
 mod engine;
 mod factor;
@@ -87,6 +89,7 @@ mod link;
 #[cfg(feature = "mpi")]
 mod mpi_link;
 mod product;
+mod read;
 mod route;
 mod wire;
 

@@ -13,16 +13,58 @@ pub(crate) trait Link: Debug + Send + Sync {
     fn rank(&self) -> usize;
     /// Ranks of the group.
     fn size(&self) -> usize;
-    /// The bytes of every rank, in the order of ranks.
-    fn all_gather(&self, mine: Vec<u8>) -> Result<Vec<Vec<u8>>>;
+    /// The bytes of every rank, in the order of ranks, and how many each has.
+    fn all_gather(&self, mine: &[u8]) -> Result<Parts>;
+    /// The bytes of every rank, whose numbers all ranks know, over `all`.
+    fn all_gather_over(&self, mine: &[u8], lengths: &[usize], all: &mut [u8]);
+    /// [`exchange`](Self::exchange) where all ranks know what comes, over `all`; none sends or gets more than 2³⁰ bytes.
+    fn exchange_over(&self, to: &[u8], sent: &[usize], got: &[usize], all: &mut [u8]);
     /// The two words of every rank: the cheapest exchange there is.
     fn all_words(&self, mine: [u64; 2]) -> Vec<[u64; 2]>;
-    /// Sends bytes to each rank of the group, and gives what each sent here.
-    fn exchange(&self, to: Vec<Vec<u8>>) -> Result<Vec<Vec<u8>>>;
+    /// Sends bytes to the ranks of the group, to each the part of these that is its own, and gives what each sent here.
+    fn exchange(&self, to: &Parts) -> Result<Parts>;
     /// The groups of ranks that name the same color, each in the order of ranks.
     fn split(&self, color: usize) -> Result<Arc<dyn Link>>;
     /// Ends the job, all ranks of it, with this status.
     fn abort(&self, status: i32) -> !;
+}
+
+/// Bytes in parts, one behind the other.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Parts {
+    pub(crate) bytes: Vec<u8>,
+    pub(crate) lengths: Vec<usize>,
+}
+
+impl Parts {
+    /// One behind the other.
+    pub(crate) fn of(parts: &[Vec<u8>]) -> Self {
+        Self { bytes: parts.concat(), lengths: parts.iter().map(Vec::len).collect() }
+    }
+    /// Empties the parts that are not kept.
+    pub(crate) fn retain(&mut self, keep: impl Fn(usize) -> bool) {
+        let (mut from, mut to) = (0, 0);
+        for (k, length) in self.lengths.iter_mut().enumerate() {
+            let n = *length;
+            if keep(k) {
+                self.bytes.copy_within(from..from + n, to);
+                to += n;
+            } else {
+                *length = 0;
+            }
+            from += n;
+        }
+        self.bytes.truncate(to);
+    }
+    /// The parts, in their order.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &[u8]> {
+        let mut rest = &self.bytes[..];
+        self.lengths.iter().map(move |&n| {
+            let (part, after) = rest.split_at(n);
+            rest = after;
+            part
+        })
+    }
 }
 
 /// A group of one.
@@ -36,14 +78,20 @@ impl Link for Alone {
     fn size(&self) -> usize {
         1
     }
-    fn all_gather(&self, mine: Vec<u8>) -> Result<Vec<Vec<u8>>> {
-        Ok(vec![mine])
+    fn all_gather(&self, mine: &[u8]) -> Result<Parts> {
+        Ok(Parts { bytes: mine.to_vec(), lengths: vec![mine.len()] })
+    }
+    fn all_gather_over(&self, mine: &[u8], _: &[usize], all: &mut [u8]) {
+        all.copy_from_slice(mine);
+    }
+    fn exchange_over(&self, to: &[u8], _: &[usize], _: &[usize], all: &mut [u8]) {
+        all.copy_from_slice(to);
     }
     fn all_words(&self, mine: [u64; 2]) -> Vec<[u64; 2]> {
         vec![mine]
     }
-    fn exchange(&self, to: Vec<Vec<u8>>) -> Result<Vec<Vec<u8>>> {
-        Ok(to)
+    fn exchange(&self, to: &Parts) -> Result<Parts> {
+        Ok(to.clone())
     }
     fn split(&self, _: usize) -> Result<Arc<dyn Link>> {
         Ok(Arc::new(Alone))

@@ -10,7 +10,7 @@ use mpi::topology::{Color, Communicator, SimpleCommunicator};
 use mpi::traits::*;
 use sparring::{Error, Result};
 
-use super::link::{Link, room};
+use super::link::{Link, Parts, room};
 
 /// Most bytes of one message; counts of MPI have 31 bits.
 const MESSAGE: usize = 1 << 30;
@@ -109,6 +109,11 @@ impl Mpi {
         let comm = Handle(comm.duplicate());
         Ok(Self { comm, session })
     }
+    /// The number of this process among those that share its memory.
+    pub(crate) fn rank_on_node(&self) -> Result<usize> {
+        let (comm, _turn) = self.comm();
+        Ok(comm.split_shared(0).rank() as usize)
+    }
     fn comm(&self) -> (&SimpleCommunicator, MutexGuard<'static, ()>) {
         (&self.comm.0, locked(&TURN))
     }
@@ -137,58 +142,73 @@ impl Link for Mpi {
         comm.all_gather_into(&mine[..], &mut all[..]);
         all.chunks_exact(2).map(|pair| [pair[0], pair[1]]).collect()
     }
-    fn all_gather(&self, mut mine: Vec<u8>) -> Result<Vec<Vec<u8>>> {
-        mine.reserve(1);
+    fn all_gather(&self, mine: &[u8]) -> Result<Parts> {
         let lengths: Vec<usize> = self.all_words([mine.len() as u64, 0]).iter().map(|w| w[0] as usize).collect();
         let total: usize = lengths.iter().sum();
         // Open MPI refuses buffers without an address.
         if total == 0 {
-            return Ok(vec![Vec::new(); lengths.len()]);
+            return Ok(Parts { bytes: Vec::new(), lengths });
         }
-        if total > MESSAGE {
-            return self.exchange(vec![mine; lengths.len()]);
-        }
-        let mut all = room(total);
+        let mut bytes = room(total);
         if total > AGREED {
-            all = self.agreed(all);
+            bytes = self.agreed(bytes);
         }
-        let mut all = all?;
+        let mut bytes = bytes?;
+        if total > MESSAGE {
+            self.in_pieces(&vec![mine; lengths.len()], &mut bytes, &lengths);
+            return Ok(Parts { bytes, lengths });
+        }
         let (counts, starts) = laid_out(&lengths);
-        {
-            let (comm, _turn) = self.comm();
-            comm.all_gather_varcount_into(&mine[..], &mut PartitionMut::new(&mut all[..], counts, starts));
-        }
-        split_off(all, &lengths)
+        let (comm, _turn) = self.comm();
+        comm.all_gather_varcount_into(addressed(mine), &mut PartitionMut::new(&mut bytes[..], counts, starts));
+        Ok(Parts { bytes, lengths })
     }
-    fn exchange(&self, to: Vec<Vec<u8>>) -> Result<Vec<Vec<u8>>> {
-        let outgoing: Vec<u64> = to.iter().map(|bytes| bytes.len() as u64).collect();
-        let mut incoming = vec![0u64; to.len()];
+    fn exchange(&self, to: &Parts) -> Result<Parts> {
+        let outgoing: Vec<u64> = to.lengths.iter().map(|&n| n as u64).collect();
+        let mut incoming = vec![0u64; outgoing.len()];
         {
             let (comm, _turn) = self.comm();
             comm.all_to_all_into(&outgoing[..], &mut incoming[..]);
         }
         let lengths: Vec<usize> = incoming.iter().map(|&n| n as usize).collect();
-        let (sent, received) = (outgoing.iter().sum::<u64>() as usize, lengths.iter().sum::<usize>());
-        let mut all = self.agreed(room(received))?;
-        let largest = self.all_words([sent.max(received) as u64, 0]).iter().map(|w| w[0]).max();
-        let largest = largest.unwrap_or(0) as usize;
-        if largest == 0 {
-            return Ok(vec![Vec::new(); lengths.len()]);
+        let received = lengths.iter().sum::<usize>();
+        let bytes = room(received);
+        let all = self.all_words([u64::from(bytes.is_err()), to.bytes.len().max(received) as u64]);
+        if let Some(rank) = all.iter().position(|words| words[0] != 0) {
+            let message = "out of memory for messages".into();
+            return bytes.and(Err(Error::Device { what: format!("rank {rank}"), message }));
         }
-        if largest <= MESSAGE {
-            let mut flat = to.concat();
-            flat.reserve(1);
-            let (counts, starts) = laid_out(&to.iter().map(Vec::len).collect::<Vec<_>>());
-            let (to_here, from) = laid_out(&lengths);
+        let mut bytes = bytes?;
+        let largest = all.iter().map(|words| words[1] as usize).max().unwrap_or(0);
+        if largest > MESSAGE {
+            let parts: Vec<&[u8]> = to.iter().collect();
+            self.in_pieces(&parts, &mut bytes, &lengths);
+        } else if largest > 0 {
+            let ((counts, starts), (to_here, from)) = (laid_out(&to.lengths), laid_out(&lengths));
             let (comm, _turn) = self.comm();
             comm.all_to_all_varcount_into(
-                &Partition::new(&flat[..], counts, starts),
-                &mut PartitionMut::new(&mut all[..], to_here, from),
+                &Partition::new(addressed(&to.bytes), counts, starts),
+                &mut PartitionMut::new(&mut bytes[..], to_here, from),
             );
-            return split_off(all, &lengths);
         }
-        self.in_pieces(&to, &mut all, &lengths);
-        split_off(all, &lengths)
+        Ok(Parts { bytes, lengths })
+    }
+    fn all_gather_over(&self, mine: &[u8], lengths: &[usize], all: &mut [u8]) {
+        if all.is_empty() {
+            return;
+        }
+        let (counts, starts) = laid_out(lengths);
+        let (comm, _turn) = self.comm();
+        comm.all_gather_varcount_into(addressed(mine), &mut PartitionMut::new(all, counts, starts));
+    }
+    fn exchange_over(&self, to: &[u8], sent: &[usize], got: &[usize], all: &mut [u8]) {
+        let ((counts, starts), (to_here, from)) = (laid_out(sent), laid_out(got));
+        let (comm, _turn) = self.comm();
+        // As `addressed`.
+        let mut none = [0];
+        let all = if all.is_empty() { &mut none[..0] } else { all };
+        let to = Partition::new(addressed(to), counts, starts);
+        comm.all_to_all_varcount_into(&to, &mut PartitionMut::new(all, to_here, from));
     }
     fn split(&self, color: usize) -> Result<Arc<dyn Link>> {
         let (comm, _turn) = self.comm();
@@ -203,7 +223,7 @@ impl Link for Mpi {
 
 impl Mpi {
     /// Sends and receives what is too large for one count, in messages of up to [`MESSAGE`] bytes.
-    fn in_pieces(&self, to: &[Vec<u8>], all: &mut [u8], lengths: &[usize]) {
+    fn in_pieces(&self, to: &[&[u8]], all: &mut [u8], lengths: &[usize]) {
         let (comm, _turn) = self.comm();
         let pieces = |n: usize| n.div_ceil(MESSAGE);
         let count = to.iter().map(|b| pieces(b.len())).chain(lengths.iter().map(|&n| pieces(n))).sum();
@@ -239,16 +259,9 @@ fn laid_out(lengths: &[usize]) -> (Vec<i32>, Vec<i32>) {
     (counts, starts)
 }
 
-fn split_off(all: Vec<u8>, lengths: &[usize]) -> Result<Vec<Vec<u8>>> {
-    let mut rest = &all[..];
-    lengths
-        .iter()
-        .map(|&n| {
-            let (part, after) = rest.split_at(n);
-            rest = after;
-            let mut own = room(n)?;
-            own.copy_from_slice(part);
-            Ok(own)
-        })
-        .collect()
+/// The same bytes, with an address also where there are none: that of an empty vector is 1, which Open MPI takes for
+/// `MPI_IN_PLACE`.
+fn addressed(bytes: &[u8]) -> &[u8] {
+    static NONE: [u8; 1] = [0];
+    if bytes.is_empty() { &NONE[..0] } else { bytes }
 }

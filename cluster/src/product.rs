@@ -1,16 +1,21 @@
 //! Products: operands gathered along the lines of the grid, partial results folded along the others.
 
+use std::ops::Range;
 use std::sync::Arc;
 
-use sparring::Result;
-use sparring::runtime::engine::{RemotePlan, bytes_of};
-use sparring::runtime::{Matrix, Op, Plan, Semiring, Stats, Vector};
+use sparring::runtime::engine::{RemotePlan, values_of};
+use sparring::runtime::{IndexList, Matrix, Op, Plan, Semiring, Stats, Vector};
 use sparring::spgemm::Options;
+use sparring::{Error, Result};
 
 use crate::blocks::{Block, Piece};
 use crate::cluster::Shared;
 use crate::fold::Line;
-use crate::wire::{matrix_bytes, matrix_of};
+use crate::link::Link;
+use crate::wire::{Entries, broken, matrix_bytes, matrix_of};
+
+/// Most strips of columns into which a product is cut.
+const MOST_STAGES: u64 = 64;
 
 impl Shared {
     /// A(i, ·): the blocks of this rank's row of the grid, side by side.
@@ -18,7 +23,7 @@ impl Shared {
         if self.row.size() == 1 {
             return Ok(a.block.clone());
         }
-        let blocks = self.gathered_blocks(&self.row, a)?;
+        let blocks = self.gathered_blocks(&self.row, Ok(a.block.clone()))?;
         let row: Vec<&Matrix> = blocks.iter().collect();
         self.inner.upload(&self.inner.concat(&[&row])?)
     }
@@ -27,19 +32,24 @@ impl Shared {
         if self.col.size() == 1 {
             return Ok(a.block.clone());
         }
-        let blocks = self.gathered_blocks(&self.col, a)?;
+        self.stacked(Ok(a.block.clone()))
+    }
+    /// The columns of a range of A(·, j), counted from its first.
+    fn column_strip(&self, a: &Block, cols: Range<usize>) -> Result<Matrix> {
+        self.stacked(self.inner.call(Op::Extract(&IndexList::all(), &IndexList::from(cols)), &a.block).eval())
+    }
+    fn stacked(&self, block: Result<Matrix>) -> Result<Matrix> {
+        let blocks = self.gathered_blocks(&self.col, block)?;
         let column: Vec<[&Matrix; 1]> = blocks.iter().map(|block| [block]).collect();
         let column: Vec<&[&Matrix]> = column.iter().map(|row| &row[..]).collect();
         self.inner.upload(&self.inner.concat(&column)?)
     }
-    fn gathered_blocks(&self, link: &Arc<dyn crate::link::Link>, a: &Block) -> Result<Vec<Matrix>> {
-        let all = link.all_gather(matrix_bytes(&a.block)?)?;
-        all.iter().map(|bytes| self.inner.upload(&matrix_of(a.block.ty(), bytes)?)).collect()
-    }
-    /// The ⊗ of the block of a product whose rows and columns begin where this rank's block does.
-    fn at_block(&self, ring: &Semiring, (m, n): (usize, usize)) -> Semiring {
-        let (rows, cols) = self.grid.block((m, n));
-        ring.shifted([rows.start as u64, 0, cols.start as u64])
+    /// The blocks of the ranks of a line. A rank that has none sends nothing, so that the others do not wait for it.
+    fn gathered_blocks(&self, link: &Arc<dyn Link>, block: Result<Matrix>) -> Result<Vec<Matrix>> {
+        let mine = block.and_then(|block| Ok((block.ty(), matrix_bytes(&block)?)));
+        let all = link.all_gather(mine.as_ref().map_or(&[], |mine| &mine.1))?;
+        let (ty, _) = mine?;
+        all.iter().map(|bytes| self.inner.upload(&matrix_of(ty, bytes)?)).collect()
     }
 }
 
@@ -54,10 +64,62 @@ pub(crate) fn mxm(
     b: &Block,
     mask: Mask<'_, Matrix>,
 ) -> Result<Matrix> {
-    let (left, right) = (shared.row_panel(a)?, shared.column_panel(b)?);
-    let ring = shared.at_block(ring, (a.shape.0, b.shape.1));
-    let made = shared.inner.mxm_with(&ring, &left, &right, mask, options)?;
-    Ok(made.into_matrix())
+    let (left, stages) = (shared.row_panel(a), shared.stages(b));
+    let (rows, cols) = shared.grid.block((a.shape.0, b.shape.1));
+    if stages == 1 {
+        let (left, right) = (left?, shared.column_panel(b)?);
+        let ring = ring.shifted([rows.start as u64, 0, cols.start as u64]);
+        return Ok(shared.inner.mxm_with(&ring, &left, &right, mask, options)?.into_matrix());
+    }
+    let n = cols.len();
+    let strip = |k: usize| n * k / stages..n * (k + 1) / stages;
+    let multiply = |k: usize, right: Result<Matrix>| -> Result<Matrix> {
+        let (left, right) = (left.as_ref().map_err(|e| other(e))?, right?);
+        let ring = ring.shifted([rows.start as u64, 0, (cols.start + strip(k).start) as u64]);
+        let of_mask = match mask {
+            None => None,
+            Some((mask, complement)) => {
+                let range = IndexList::from(strip(k));
+                let all = IndexList::all();
+                let call = shared.inner.call(Op::Extract(&all, &range), mask);
+                Some((call.eval::<Matrix>()?, complement))
+            }
+        };
+        let of_mask = of_mask.as_ref().map(|(mask, complement)| (mask, *complement));
+        Ok(shared.inner.mxm_with(&ring, left, &right, of_mask, options)?.into_matrix())
+    };
+    // While one strip is multiplied the next is on its way. All are gathered whatever happens, as the other ranks wait.
+    let mut next = shared.column_strip(b, strip(0));
+    let mut made = Vec::with_capacity(stages);
+    for k in 0..stages {
+        std::thread::scope(|scope| {
+            let coming = (k + 1 < stages).then(|| scope.spawn(|| shared.column_strip(b, strip(k + 1))));
+            made.push(multiply(k, std::mem::replace(&mut next, Err(broken()))));
+            if let Some(coming) = coming {
+                next = coming.join().unwrap_or_else(|_| Err(broken()));
+            }
+        });
+    }
+    let made = made.into_iter().collect::<Result<Vec<_>>>()?;
+    let made: Vec<&Matrix> = made.iter().collect();
+    shared.inner.upload(&shared.inner.concat(&[&made])?)
+}
+
+/// The same error once more, for those of several strips.
+fn other(error: &Error) -> Error {
+    Error::Device { what: "operand".into(), message: error.to_string() }
+}
+
+impl Shared {
+    /// Into how many strips of columns B is cut, so that about as many bytes of it are gathered at a time as
+    /// [`set_stage_bytes`](crate::Cluster::set_stage_bytes) says; the same number on all ranks.
+    fn stages(&self, b: &Block) -> usize {
+        let bytes = b.block.nnz() * (4 + b.block.ty().size()) + 4 * b.block.shape().0;
+        let all = self.world.all_words([bytes as u64, self.stage_bytes()]);
+        let (largest, stage) = all.iter().fold((0, u64::MAX), |(a, b), w| (a.max(w[0]), b.min(w[1])));
+        let panel = largest.saturating_mul(self.col.size() as u64);
+        if self.col.size() == 1 { 1 } else { panel.div_ceil(stage.max(1)).clamp(1, MOST_STAGES) as usize }
+    }
 }
 
 /// Whether partial results of ⊗ at places k that are counted from the start of a block may be folded: they are the places
@@ -69,6 +131,12 @@ fn shifted_k(ring: &Semiring, row: usize, k: usize, col: usize) -> Semiring {
 /// The piece of y = A ⊕.⊗ x.
 pub(crate) fn mxv(shared: &Shared, ring: &Semiring, a: &Block, x: &Piece, mask: Mask<'_, Piece>) -> Result<Vector> {
     let (m, n) = a.shape;
+    if shared.folds_in_one(&ring.add()) {
+        let (panel, x) = (shared.row_panel(a)?, shared.gathered_whole(n, &x.piece)?);
+        let ring = shifted_k(ring, shared.span(Line::Row, m).start, 0, 0);
+        let y: Vector = shared.inner.call(Op::Mxv(&ring), (&panel, &x)).eval()?;
+        return shared.allowed(shared.kept(m, &y)?, mask);
+    }
     let x = shared.gathered(Line::Column, n, &x.piece)?;
     let mask =
         mask.map(|(x, c)| Ok::<_, sparring::Error>((shared.gathered(Line::Row, m, &x.piece)?, c))).transpose()?;
@@ -81,6 +149,12 @@ pub(crate) fn mxv(shared: &Shared, ring: &Semiring, a: &Block, x: &Piece, mask: 
 /// The piece of y = xᵀ ⊕.⊗ A.
 pub(crate) fn vxm(shared: &Shared, ring: &Semiring, x: &Piece, a: &Block, mask: Mask<'_, Piece>) -> Result<Vector> {
     let (m, n) = a.shape;
+    if shared.folds_in_one(&ring.add()) {
+        let (panel, x) = (shared.column_panel(a)?, shared.gathered_whole(m, &x.piece)?);
+        let ring = shifted_k(ring, 0, 0, shared.span(Line::Column, n).start);
+        let y: Vector = shared.inner.call(Op::Vxm(&ring), (&x, &panel)).eval()?;
+        return shared.allowed(shared.kept_of_column(n, &y)?, mask);
+    }
     let x = shared.gathered(Line::Row, m, &x.piece)?;
     let mask =
         mask.map(|(x, c)| Ok::<_, sparring::Error>((shared.gathered(Line::Column, n, &x.piece)?, c))).transpose()?;
@@ -88,6 +162,14 @@ pub(crate) fn vxm(shared: &Shared, ring: &Semiring, x: &Piece, a: &Block, mask: 
     let local = shifted_k(ring, 0, rows.start, cols.start);
     let part: Vector = masked(shared.inner.call(Op::Vxm(&local), (&x, &a.block)), mask.as_ref()).eval()?;
     shared.folded(Line::Column, n, &ring.add().op(), &part)
+}
+
+impl Shared {
+    /// What a mask leaves of a piece.
+    fn allowed(&self, piece: Vector, mask: Mask<'_, Piece>) -> Result<Vector> {
+        let mask = mask.map(|(mask, complement)| (mask.piece.clone(), complement));
+        masked(self.inner.call(Op::Identity, &piece), mask.as_ref()).eval()
+    }
 }
 
 fn masked<'m>(
@@ -116,20 +198,16 @@ pub(crate) fn spmm(
     let ring_here = ring.shifted([rows.start as u64, cols.start as u64, 0]);
     let y = shared.inner.spmm(&ring_here, &a.block, part, columns).eval()?;
     let mut sums: Option<Vector> = None;
-    for bytes in shared.row.all_gather(bytes_of(y.slice())?)? {
-        let mut bytes = bytes;
-        let next = Vector::full(sparring::runtime::engine::values_of(ring.ty(), &mut bytes)?)?;
+    for bytes in shared.row.all_gather(y.slice().as_bytes().ok_or_else(broken)?)?.iter() {
+        let next = Vector::full(values_of(ring.ty(), &mut bytes.to_vec())?)?;
         let host = sparring::runtime::Machine::from(sparring::Cpu::new());
         sums = Some(match sums {
             None => next,
             Some(sums) => host.ewise_add(&ring.add().op(), &sums, &next)?,
         });
     }
-    let mine = match &sums {
-        Some(sums) => crate::wire::Entries::of(sums)?.values,
-        None => Vec::new(),
-    };
-    Ok(shared.col.all_gather(mine)?.concat())
+    let sums = sums.ok_or_else(broken)?;
+    Ok(shared.col.all_gather(Entries::of(&sums)?.raw()?.1)?.bytes)
 }
 
 /// The structure of a product: that of this rank's block, on its own machine.

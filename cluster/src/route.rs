@@ -9,6 +9,7 @@ use sparring::runtime::{BinaryOp, IndexList, Machine, Matrix, Op, Vector};
 use sparring::{Cpu, Error, Result};
 
 use crate::cluster::Shared;
+use crate::link::Parts;
 use crate::wire::{Bytes, broken, buffer, put_indices, put_word, reserved};
 
 /// Entries of a matrix at places of the whole, in the order in which they are to be joined.
@@ -77,11 +78,11 @@ impl Triplets {
 }
 
 /// What came from all ranks, one behind the other.
-fn received(ty: Type, from: &[Vec<u8>]) -> Result<(Vec<u32>, Vec<u32>, Array)> {
+fn received(ty: Type, from: &Parts) -> Result<(Vec<u32>, Vec<u32>, Array)> {
     let (mut rows, mut cols, mut values) = (Vec::new(), Vec::new(), Vec::new());
-    let total = from.iter().map(Vec::len).sum();
+    let total = from.bytes.len();
     values.try_reserve(total).map_err(|_| Error::OutOfMemory { bytes: total as u128, what: "entries" })?;
-    for bytes in from {
+    for bytes in from.iter() {
         let mut bytes = Bytes(bytes);
         let n = bytes.word()?;
         rows.extend(bytes.indices(n)?);
@@ -117,7 +118,7 @@ impl Shared {
             let (rows, cols) = (grid.rows(m, at.0), grid.cols(n, at.1));
             (grid.rank(at), (row - rows.start) as u32, (col - cols.start) as u32)
         })?;
-        let parts = received(entries.ty, &self.world.exchange(to)?)?;
+        let parts = received(entries.ty, &self.world.exchange(&Parts::of(&to))?)?;
         let (rows, cols) = grid.block(shape);
         let block = self.built((rows.len(), cols.len()), parts, dup)?;
         self.inner.upload(&block)
@@ -131,10 +132,10 @@ impl Shared {
     ) -> Result<Vector> {
         let grid = self.grid;
         let to = entries.sent(self.world.size(), |place, _| {
-            let at = (grid.row_of(len, place), grid.col_of(len, place));
-            (grid.rank(at), 0, (place - grid.piece_of(len, at).start) as u32)
+            let rank = grid.rank_of(len, place);
+            (rank, 0, (place - grid.piece_of(len, grid.place_of(rank)).start) as u32)
         })?;
-        let parts = received(entries.ty, &self.world.exchange(to)?)?;
+        let parts = received(entries.ty, &self.world.exchange(&Parts::of(&to))?)?;
         let row = self.built((1, grid.piece(len).len()), parts, dup)?;
         let piece: Vector = Machine::from(Cpu::new()).call(Op::ExtractRow(0, &IndexList::all()), &row).eval()?;
         self.inner.upload_vector(&piece)

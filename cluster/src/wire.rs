@@ -3,10 +3,12 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use sparring::algebra::Type;
-use sparring::runtime::engine::{bytes_of, full_values, values_of};
+use sparring::algebra::{Array, Type};
+use sparring::runtime::engine::{raw_entries, values_of};
 use sparring::runtime::{Machine, Matrix, Vector};
 use sparring::{Error, Pattern, Result};
+
+use crate::link::Parts;
 
 /// The error of bytes that no rank sends.
 pub(crate) fn broken() -> Error {
@@ -59,7 +61,7 @@ pub(crate) fn matrix_bytes(a: &Matrix) -> Result<Vec<u8>> {
     [m, n, pattern.nnz()].iter().for_each(|&x| put_word(&mut to, x));
     put_indices(&mut to, pattern.row_ptr().windows(2).map(|w| (w[1] - w[0]) as u32));
     put_indices(&mut to, pattern.col_idx().iter().copied());
-    to.extend_from_slice(&bytes_of(values)?);
+    to.extend_from_slice(values.as_bytes().ok_or_else(broken)?);
     Ok(to)
 }
 
@@ -81,72 +83,82 @@ pub(crate) fn matrix_of(ty: Type, bytes: &[u8]) -> Result<Matrix> {
     Matrix::new(Arc::new(Pattern::from_unsorted(m, n, row_ptr, col_idx)?), values_of(ty, &mut values)?)
 }
 
-/// The entries of a vector in the processor's memory: its places unless it has all, and the bytes of its values.
+/// The entries of a vector in the processor's memory.
 pub(crate) struct Entries {
-    pub(crate) ty: Type,
-    /// Increasing; without them there is a value at every place.
-    pub(crate) places: Option<Vec<u32>>,
-    pub(crate) values: Vec<u8>,
+    x: Vector,
+    /// Of a bitmap.
+    listed: Option<(Vec<u32>, Array)>,
 }
 
 impl Entries {
     pub(crate) fn of(x: &Vector) -> Result<Self> {
-        let here = x.download()?;
-        let ty = here.ty();
-        if let Some(values) = full_values(&here) {
-            return Ok(Self { ty, places: None, values: bytes_of(values)? });
-        }
-        let (places, values) = here.entries()?;
-        Ok(Self { ty, places: Some(places), values: bytes_of(values.slice())? })
+        let x = x.download()?;
+        let listed = if raw_entries(&x).is_none() { Some(x.entries()?) } else { None };
+        Ok(Self { x, listed })
     }
-    /// Those at these places as bytes, their places counted from its start.
-    pub(crate) fn part(&self, range: Range<usize>) -> Result<Vec<u8>> {
-        let size = self.ty.size();
-        let entries = match &self.places {
+    pub(crate) fn ty(&self) -> Type {
+        self.x.ty()
+    }
+    /// Their places, increasing, unless there is one at every place, and the bytes of their values.
+    pub(crate) fn raw(&self) -> Result<(Option<&[u32]>, &[u8])> {
+        let (places, values) = match &self.listed {
+            Some((places, values)) => (Some(&places[..]), values.slice()),
+            None => raw_entries(&self.x).ok_or_else(broken)?,
+        };
+        Ok((places, values.as_bytes().ok_or_else(broken)?))
+    }
+    /// Those at places of several ranges as bytes, one range behind the other; places are counted from the start of each.
+    pub(crate) fn parts(&self, ranges: &[Range<usize>]) -> Result<Parts> {
+        let (size, (places, values)) = (self.ty().size(), self.raw()?);
+        let entries = |range: &Range<usize>| match places {
             None => range.clone(),
             Some(places) => {
                 let at = |end: usize| places.partition_point(|&p| (p as usize) < end);
                 at(range.start)..at(range.end)
             }
         };
-        let mut to = buffer(9 + entries.len() * (4 + size))?;
-        to.push(u8::from(self.places.is_none()));
-        put_word(&mut to, entries.len());
-        if let Some(places) = &self.places {
-            put_indices(&mut to, places[entries.clone()].iter().map(|&p| p - range.start as u32));
+        let each = if places.is_some() { 4 + size } else { size };
+        let total = ranges.iter().map(|range| 9 + entries(range).len() * each).sum();
+        let mut made = Parts { bytes: buffer(total)?, lengths: Vec::with_capacity(ranges.len()) };
+        for range in ranges {
+            let (before, of) = (made.bytes.len(), entries(range));
+            made.bytes.push(u8::from(places.is_none()));
+            put_word(&mut made.bytes, of.len());
+            if let Some(places) = places {
+                put_indices(&mut made.bytes, places[of.clone()].iter().map(|&p| p - range.start as u32));
+            }
+            made.bytes.extend_from_slice(&values[of.start * size..of.end * size]);
+            made.lengths.push(made.bytes.len() - before);
         }
-        to.extend_from_slice(&self.values[entries.start * size..entries.end * size]);
-        Ok(to)
+        Ok(made)
     }
 }
 
-/// The vector of `len` places of which parts are these bytes, each from a place on; ranges that no part covers are empty.
-pub(crate) fn joined(ty: Type, len: usize, parts: &[(usize, &[u8])]) -> Result<Vector> {
-    let (mut places, mut values): (Vec<u32>, Vec<u8>) = (Vec::new(), Vec::new());
-    let mut read = Vec::with_capacity(parts.len());
+/// The vector of `len` places of which parts are these bytes, each from a place on, in the order of their places; ranges
+/// that no part covers are empty.
+pub(crate) fn joined<'a>(
+    ty: Type,
+    len: usize,
+    parts: impl Iterator<Item = (usize, &'a [u8])> + Clone,
+) -> Result<Vector> {
     let mut entries = 0;
-    for &(start, bytes) in parts {
-        let mut from = Bytes(bytes);
-        let (full, n) = (from.take(1)?[0] == 1, from.word()?);
-        entries += n;
-        read.push((start, full, n, from));
+    for (_, bytes) in parts.clone() {
+        entries += Bytes(&bytes[1..]).word()?;
     }
     let is_full = entries == len;
-    if !is_full {
-        places = reserved(entries, "places of a vector")?;
-    }
-    values.try_reserve_exact(entries * ty.size()).map_err(|_| broken())?;
-    for (start, full, n, mut from) in read {
+    let mut places = reserved(if is_full { 0 } else { entries }, "places of a vector")?;
+    let mut values = buffer(entries * ty.size())?;
+    for (start, bytes) in parts {
+        let mut from = Bytes(bytes);
+        let (full, n) = (from.take(1)?[0] == 1, from.word()?);
         let start = start as u32;
-        if full {
-            if !is_full {
-                places.extend((0..n as u32).map(|p| start + p));
-            }
-        } else {
+        if !full {
             let of = from.indices(n)?;
             if !is_full {
                 places.extend(of.map(|p| start + p));
             }
+        } else if !is_full {
+            places.extend((0..n as u32).map(|p| start + p));
         }
         values.extend_from_slice(from.take(n * ty.size())?);
     }

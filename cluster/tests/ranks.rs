@@ -18,6 +18,8 @@ mod neighbours;
 mod objects;
 #[path = "ranks/products.rs"]
 mod products;
+#[path = "ranks/program.rs"]
+mod program;
 #[path = "../../tests/oracle/tally.rs"]
 mod tally;
 
@@ -60,24 +62,26 @@ fn rank(scenario: &str) {
 
 /// Starts ranks and waits for them.
 fn start(ranks: usize, scenario: &str, limit: Duration) -> Output {
-    let program = std::env::current_exe().expect("this program");
+    let mut command = mpirun(ranks, &std::env::current_exe().expect("this program"));
+    command.env(SCENARIO, scenario);
+    waited(command, &format!("{scenario}, {ranks} ranks"), limit)
+}
+
+/// `mpirun` of a program, whose arguments are to follow.
+fn mpirun(ranks: usize, program: &std::path::Path) -> Command {
     let mut command = Command::new("mpirun");
-    let is_open = Command::new("mpirun")
-        .arg("--version")
-        .output()
-        .is_ok_and(|out| String::from_utf8_lossy(&out.stdout).contains("Open MPI"));
-    if is_open {
-        command.args([
-            "--allow-run-as-root",
-            "--oversubscribe",
-            "--bind-to",
-            "none",
-            "--mca",
-            "mpi_yield_when_idle",
-            "1",
-        ]);
+    let version = Command::new("mpirun").arg("--version").output();
+    if version.is_ok_and(|out| String::from_utf8_lossy(&out.stdout).contains("Open MPI")) {
+        let shared =
+            ["--allow-run-as-root", "--oversubscribe", "--bind-to", "none", "--mca", "mpi_yield_when_idle", "1"];
+        command.args(shared);
     }
-    command.args(["-n", &ranks.to_string()]).arg(program).env(SCENARIO, scenario).env("RAYON_NUM_THREADS", "1");
+    command.args(["-n", &ranks.to_string()]).arg(program).env("RAYON_NUM_THREADS", "1");
+    command
+}
+
+/// What a job says, which ends within the limit.
+fn waited(mut command: Command, what: &str, limit: Duration) -> Output {
     let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("mpirun");
     let id = child.id();
     let began = Instant::now();
@@ -94,8 +98,8 @@ fn start(ranks: usize, scenario: &str, limit: Duration) -> Output {
     _ = done.send(());
     watch.join().expect("the watch");
     let took = began.elapsed();
-    assert!(took < limit, "{scenario} on {ranks} ranks hung:\n{}", String::from_utf8_lossy(&out.stderr));
-    println!("{scenario}, {ranks} ranks: {:.1} s", took.as_secs_f64());
+    assert!(took < limit, "{what} hung:\n{}", String::from_utf8_lossy(&out.stderr));
+    println!("{what}: {:.1} s", took.as_secs_f64());
     out
 }
 
@@ -114,5 +118,6 @@ fn job() {
         }
     }
     failures::job();
+    program::job();
     println!("all ranks agree");
 }

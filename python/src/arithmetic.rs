@@ -8,9 +8,10 @@ use sparring::runtime::{BinaryOp, Monoid, Op, Pairing, Scalar, UnaryOp};
 
 use crate::arrays::promoted;
 use crate::errors::Raise;
-use crate::operands::{self, Kind, either, is_vector};
+use crate::operands::{self, Kind, Operand, either, is_vector};
 use crate::operations::product;
 use crate::scalars::{scalar, type_of_number};
+use crate::sums;
 use crate::written::{Written, common, together};
 
 /// `a @ b`.
@@ -56,6 +57,12 @@ pub(crate) fn sum_along<'py>(a: &Bound<'py, PyAny>, axis: Option<i64>) -> PyResu
         1 | -1 => false,
         _ => return Err(PyValueError::new_err(format!("axis: {axis} of a matrix, which has 0 and 1"))),
     };
+    if by_columns
+        && let Operand::Matrix(of) = &of
+        && let Some(found) = sums::of_columns(py, &on, of)?
+    {
+        return operands::dense(py, &found, None);
+    }
     let call = on.call(Op::ReduceRows(&plus), together(&[&of]));
     let call = if by_columns { call.transpose_a() } else { call };
     let sums = on.compute(py, of.entries(), || call.eval())?;

@@ -297,9 +297,9 @@ pub(crate) fn matrix(
     let py = data.py();
     // SciPy's arrays may be longer than the entries.
     let nnz = row_ptr.last().copied().unwrap_or(0);
-    let entries = PySlice::new(py, 0, isize::try_from(nnz)?, 1);
-    let col_idx = if col_idx.len() > nnz { columns(&indices.get_item(&entries)?)? } else { col_idx };
-    let values = if values.len() > nnz { line(&data.get_item(&entries)?, "data")? } else { values };
+    let entries = || Ok::<_, PyErr>(PySlice::new(py, 0, isize::try_from(nnz)?, 1));
+    let col_idx = if col_idx.len() > nnz { columns(&indices.get_item(entries()?)?)? } else { col_idx };
+    let values = if values.len() > nnz { line(&data.get_item(entries()?)?, "data")? } else { values };
     // Of so many columns a negative one would be a column.
     if i32::try_from(ncols).is_err() && col_idx.iter().max().is_some_and(|&j| i32::try_from(j).is_err()) {
         negative(indices)?;
@@ -311,6 +311,73 @@ pub(crate) fn matrix(
     match made {
         Ok(pattern) => with_values(Arc::new(pattern), &values, ty),
         Err(e) => Ok(Err(e)),
+    }
+}
+
+/// Row pointers, columns and values.
+type Entries = (Storage<usize>, Storage<u32>, Values);
+
+/// Compressed rows or columns of a SciPy array, not validated.
+pub(crate) struct Stored<'py> {
+    /// Number of compressed dimensions: rows of CSR, columns of CSC.
+    pub(crate) lines: usize,
+    /// Length of each.
+    pub(crate) across: usize,
+    pub(crate) indptr: Bound<'py, PyAny>,
+    pub(crate) indices: Bound<'py, PyAny>,
+    pub(crate) data: Bound<'py, PyAny>,
+}
+
+impl Stored<'_> {
+    /// Values and their number, after a check of the row pointers alone. None for bools and for invalid arrays, which the
+    /// checked path reports.
+    pub(crate) fn values(&self) -> PyResult<Option<(Values, usize)>> {
+        let (Some(nnz), values) = (self.entries()?, line(&self.data, "data")?) else { return Ok(None) };
+        let ty = type_of(&values.dtype(), "data")?;
+        if ty == Type::Bool || values.len() < nnz || self.indices.len()? < nnz {
+            return Ok(None);
+        }
+        Ok(Some((Values::lent(&values, "data")?, nnz)))
+    }
+    /// Number of entries, if the row pointers are valid.
+    fn entries(&self) -> PyResult<Option<usize>> {
+        fn last<T: Copy + Ord + Into<i64>>(ends: &[T]) -> Option<usize> {
+            let (first, last) = (ends.first().copied()?.into(), ends.last().copied()?.into());
+            // Branch-free.
+            let increasing = ends.windows(2).fold(true, |all, w| all & (w[0] <= w[1]));
+            usize::try_from(last).ok().filter(|_| first == 0 && increasing)
+        }
+        let ends = line(&self.indptr, "indptr")?;
+        if Some(ends.len()) != self.lines.checked_add(1) {
+            return Ok(None);
+        }
+        Ok(match type_of(&ends.dtype(), "indptr")? {
+            // SAFETY: the dtype says so; every bit pattern is an integer.
+            Type::I32 => last(&unsafe { lent::<i32>(&ends) }),
+            // SAFETY: as above.
+            Type::I64 => last(&unsafe { lent::<i64>(&ends) }),
+            _ => None,
+        })
+    }
+    /// Raw entries, if their type is that of x and x has a value for each column.
+    pub(crate) fn entries_of(&self, x: Slice<'_>) -> PyResult<Option<Entries>> {
+        let values = line(&self.data, "data")?;
+        if type_of(&values.dtype(), "data")? != x.ty() || x.len() != self.across || i32::try_from(x.len()).is_err() {
+            return Ok(None);
+        }
+        let (row_ptr, columns) = (self.ends()?, self.places()?);
+        if columns.len() != values.len() || row_ptr.last() != Some(&values.len()) {
+            return Ok(None);
+        }
+        Ok(Some((row_ptr, columns, Values::lent(&values, "data")?)))
+    }
+    /// Row pointers, not validated.
+    pub(crate) fn ends(&self) -> PyResult<Storage<usize>> {
+        row_pointers(&self.indptr)
+    }
+    /// Columns, not validated; a negative one is large.
+    pub(crate) fn places(&self) -> PyResult<Storage<u32>> {
+        columns(&self.indices)
     }
 }
 
@@ -383,6 +450,10 @@ impl Values {
         let compact = compact.cast_into::<PyUntypedArray>()?;
         let shape = if is_number { vec![] } else { compact.shape().to_vec() };
         Ok((Self::lent(&line(&compact.call_method1(intern!(py, "reshape"), (-1,))?, what)?, what)?, shape))
+    }
+    /// Those of a one-dimensional array, shared where it is contiguous.
+    pub(crate) fn of_line(array: &Bound<'_, PyAny>, what: &str) -> PyResult<Self> {
+        Self::lent(&line(array, what)?, what)
     }
     fn lent(line: &Bound<'_, PyUntypedArray>, what: &str) -> PyResult<Self> {
         let ty = type_of(&line.dtype(), what)?;
@@ -491,23 +562,12 @@ pub(crate) fn parts_of(py: Python<'_>, a: Matrix) -> PyResult<([Bound<'_, PyAny>
     macro_rules! parts {
         ($($variant:ident $t:ty, $name:literal;)*) => {
             match here.ty() {
-                $(Type::$variant => parts_of_type::<$t>(py, here),)*
+                $(Type::$variant => taken_apart::<$t>(py, here),)*
                 Type::Struct(of) => Err(PyTypeError::new_err(format!("no arrays of {}", of.name))),
             }
         };
     }
-    numbers!(parts)
-}
-
-fn parts_of_type<T: Value + Element>(py: Python<'_>, a: Matrix) -> PyResult<([Bound<'_, PyAny>; 3], bool)> {
-    // Compressed rows of any form that it has.
-    on_host(&a)?;
-    let Some(typed) = a.csr::<T>().cloned() else {
-        return Err(PyTypeError::new_err(format!("values of {}", a.ty())));
-    };
-    // Another owner would make a copy of what follows.
-    drop(a);
-    let (pattern, values) = typed.into_parts();
+    let (pattern, values) = numbers!(parts)?;
     let is_sorted = pattern.is_sorted();
     let indptr = match narrow(&pattern)? {
         Some(narrow) => PyArray1::from_vec(py, narrow).into_any(),
@@ -520,7 +580,21 @@ fn parts_of_type<T: Value + Element>(py: Python<'_>, a: Matrix) -> PyResult<([Bo
         Ok(pattern) => indices_of(py, &Arc::new(pattern))?[1].clone(),
         Err(pattern) => indices_of(py, &pattern)?[1].clone(),
     };
-    Ok(([PyArray1::from_vec(py, values).into_any(), indices, indptr], is_sorted))
+    Ok(([values, indices, indptr], is_sorted))
+}
+
+/// The pattern of a matrix, and its values as an array: the part that depends on the type.
+#[inline(never)]
+fn taken_apart<T: Value + Element>(py: Python<'_>, a: Matrix) -> PyResult<(Arc<Pattern>, Bound<'_, PyAny>)> {
+    // Compressed rows of any form that it has.
+    on_host(&a)?;
+    let Some(typed) = a.csr::<T>().cloned() else {
+        return Err(PyTypeError::new_err(format!("values of {}", a.ty())));
+    };
+    // Another owner would make a copy of what follows.
+    drop(a);
+    let (pattern, values) = typed.into_parts();
+    Ok((pattern, PyArray1::from_vec(py, values).into_any()))
 }
 
 /// Row pointers as int32, where all fit: none is larger than the last.

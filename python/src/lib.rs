@@ -18,6 +18,7 @@ mod operators;
 mod parts;
 mod plans;
 mod scalars;
+mod sums;
 mod tensors;
 mod vector;
 mod written;

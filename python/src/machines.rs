@@ -53,9 +53,19 @@ impl On {
         entries: usize,
         f: impl FnOnce() -> sparring::Result<T> + Send,
     ) -> PyResult<T> {
+        let (mut found, mut f) = (None, Some(f));
+        self.watch(py, entries, &mut || found = f.take().map(|f| f()))?;
+        let Some(found) = found else { unreachable!("the work was done, or unwinds") };
+        found.raise()
+    }
+    /// Not generic, so it is compiled once and not for each caller.
+    fn watch(&self, py: Python<'_>, entries: usize, work: &mut (dyn FnMut() + Send)) -> PyResult<()> {
         let threads = match self.threads() {
             Some(threads) if entries > FEW => threads,
-            _ => return py.detach(f).raise(),
+            _ => {
+                py.detach(work);
+                return Ok(());
+            }
         };
         let mut thrown = None;
         let look = || {
@@ -64,8 +74,8 @@ impl On {
                 self.stop.store(true, Ordering::Relaxed);
             }
         };
-        let found = py.detach(|| threads.watched(LOOK, look, f));
-        thrown.map_or_else(|| found.raise(), Err)
+        py.detach(|| threads.watched(LOOK, look, work));
+        thrown.map_or(Ok(()), Err)
     }
 }
 

@@ -12,7 +12,7 @@ use sparring::num_complex::Complex;
 use sparring::par::{filled as filled_with, note};
 use sparring::runtime::{BinaryOp, Matrix, Vector};
 
-use crate::arrays::{self, DeviceMemory};
+use crate::arrays::{self, DeviceMemory, Stored};
 use crate::dense::is_dense;
 use crate::errors::{Raise, shown};
 use crate::machines::{On, machine};
@@ -116,6 +116,21 @@ pub(crate) fn matrix(a: &Bound<'_, PyAny>) -> PyResult<(Matrix, Kind)> {
     Ok((of_arrays(&compressed, shape(&compressed)?)?, kind))
 }
 
+/// A matrix with the fewest calls into Python; None for compressed columns and for vectors.
+/// # Errors
+/// Those of [`matrix`].
+pub(crate) fn by_rows(a: &Bound<'_, PyAny>) -> PyResult<Option<Matrix>> {
+    if let Ok(own) = a.cast::<PyMatrix>() {
+        return Ok(Some(own.get().held.get(a.py())));
+    }
+    match &format(a)? {
+        Some(format) if is(format, "csr") => of_arrays(a, shape(a)?).map(Some),
+        Some(format) if is(format, "csc") => Ok(None),
+        _ if is_vector(a) => Ok(None),
+        _ => Ok(Some(matrix(a)?.0)),
+    }
+}
+
 /// The transpose of a matrix that SciPy has in compressed columns, as its compressed rows: nothing is converted. None
 /// for every other object.
 /// # Errors
@@ -134,6 +149,21 @@ fn format<'py>(a: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
 
 fn is(format: &Bound<'_, PyAny>, name: &str) -> bool {
     format.cast::<PyString>().is_ok_and(|text| text.to_str().is_ok_and(|text| text == name))
+}
+
+/// The arrays of a SciPy matrix in host memory, and whether they are compressed columns; None for any other object.
+pub(crate) fn stored<'py>(a: &Bound<'py, PyAny>) -> PyResult<Option<(Stored<'py>, bool)>> {
+    let by_columns = match &format(a)? {
+        Some(format) if is(format, "csr") => false,
+        Some(format) if is(format, "csc") => true,
+        _ => return Ok(None),
+    };
+    let ([indptr, indices, data], (nrows, ncols)) = (parts(a)?, shape(a)?);
+    if data.cast::<PyUntypedArray>().is_err() || indices.cast::<PyUntypedArray>().is_err() {
+        return Ok(None);
+    }
+    let (lines, across) = if by_columns { (ncols, nrows) } else { (nrows, ncols) };
+    Ok(Some((Stored { lines, across, indptr, indices, data }, by_columns)))
 }
 
 fn transposed(a: &Bound<'_, PyAny>) -> PyResult<Matrix> {

@@ -1,18 +1,20 @@
 //! GraphBLAS operations as functions: operators by name or formula, masks, accumulators, `out=`.
 
+use numpy::{PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
+use sparring::Error;
 use sparring::algebra::Type;
 use sparring::runtime::{Aggregate, BinaryOp, Monoid, Op, Pairing, Semiring, UnaryOp};
 use sparring::spgemm::Options;
 
-use crate::arrays::{self, Values, array};
+use crate::arrays::{Values, array};
 use crate::dense::{self, is_dense};
 use crate::errors::Raise;
 use crate::machines::{On, machine};
 use crate::operands::{self, Kind, Operand, either, is_vector};
 use crate::scalars::{number, scalar};
-use crate::vector::PyVector;
+use crate::sums;
 use crate::written::{Written, common};
 
 /// An operand, a matrix of compressed columns as the transpose of what it has in compressed rows.
@@ -83,20 +85,39 @@ fn with_array<'py>(
     semiring: &str,
     written: &Written<'py>,
 ) -> PyResult<Option<Bound<'py, PyAny>>> {
-    let py = a.py();
-    let adds = semiring.strip_prefix("plus").is_some_and(|rest| rest.starts_with(['_', ',']));
-    let is_array = is_vector(x) && !x.is_instance_of::<PyVector>() && !arrays::is_on_device(x)?;
-    if !adds || is_vector(a) || !is_array || operands::columns(a)?.is_some() {
+    // Cheapest tests first: small products take no longer than these.
+    let is_line = x.cast::<PyUntypedArray>().is_ok_and(|x| x.ndim() == 1);
+    let adds = || semiring.strip_prefix("plus").is_some_and(|rest| rest.starts_with(['_', ',']));
+    if !is_line || !adds() {
         return Ok(None);
     }
-    let (a, _) = operands::matrix(a)?;
-    let (values, shape) = Values::of(x, "x")?;
-    let (ty, on) = (values.slice().ty(), written.machine(&[])?);
-    if ty != a.ty() || shape != [a.shape().1] || !a.is_on_host() || on.is_gpu() || ty == Type::Bool {
+    let of_x = Values::of_line(x, "x")?;
+    let (py, x, on) = (x.py(), of_x.slice(), written.machine(&[])?);
+    if on.is_gpu() || x.ty() == Type::Bool {
         return Ok(None);
     }
-    let ring = Semiring::new(semiring, ty).raise()?;
-    array(py, on.compute(py, a.nnz(), || on.mxv_dense(&ring, &a, values.slice()))?).map(Some)
+    let ring = Semiring::new(semiring, x.ty()).raise()?;
+    // × distributes over +, so duplicates need no merging first.
+    if semiring == "plus_times"
+        && let Some((of, false)) = operands::stored(a)?
+        && let Some((row_ptr, columns, values)) = of.entries_of(x)?
+    {
+        let (shape, values) = ((of.lines, of.across), values.slice());
+        let arrays = (row_ptr, columns, values);
+        let made = on.compute(py, values.len(), || match on.mxv_of_entries(&ring, shape, arrays, x) {
+            // The checked path reports it.
+            Err(Error::IndexRange { .. } | Error::RowPointer { .. } | Error::Length { .. }) => Ok(None),
+            made => made.map(Some),
+        })?;
+        if let Some(y) = made {
+            return array(py, y).map(Some);
+        }
+    }
+    let Some(a) = operands::by_rows(a)? else { return Ok(None) };
+    if x.ty() != a.ty() || x.len() != a.shape().1 || !a.is_on_host() {
+        return Ok(None);
+    }
+    array(py, on.compute(py, a.nnz(), || on.mxv_dense(&ring, &a, x))?).map(Some)
 }
 
 /// A product of two operands.
@@ -111,10 +132,10 @@ pub(crate) fn product<'py>(
         return dense::product(a, b, semiring, &written);
     }
     if written.is_plain() {
-        if let Some(found) = by_columns(a, b, semiring, &written)? {
+        if let Some(found) = with_array(a, b, semiring, &written)? {
             return Ok(found);
         }
-        if let Some(found) = with_array(a, b, semiring, &written)? {
+        if let Some(found) = by_columns(a, b, semiring, &written)? {
             return Ok(found);
         }
     }
@@ -363,6 +384,12 @@ of_entries! {
 #[pyfunction]
 #[pyo3(signature = (a, monoid="plus", *, device=None))]
 pub(crate) fn reduce<'py>(a: &Bound<'py, PyAny>, monoid: &str, device: Option<String>) -> PyResult<Bound<'py, PyAny>> {
+    if device.is_none()
+        && monoid == "plus"
+        && let Some(sum) = sums::of_all(a)?
+    {
+        return number(a.py(), &sum);
+    }
     // All entries are folded, whichever way they lie.
     let (of, kind) = oriented(a, &mut false)?;
     let written = Written::on(device);
@@ -389,6 +416,12 @@ pub(crate) fn reduce_rows<'py>(
     device: Option<String>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let mut written = Written::new((mask, complement, accum, replace, out, device, [transpose_a, false]));
+    if monoid == "plus"
+        && written.goes_anywhere()
+        && let Some(found) = sums::of_lines(a, transpose_a)?
+    {
+        return operands::give_vector(a.py(), found, &Kind::Own);
+    }
     let (of, on) = matrix_of(a, &mut written)?;
     let monoid = Monoid::new(monoid, of.ty()).raise()?;
     written.run(a.py(), &on, Op::ReduceRows(&monoid), &[&of], &Kind::Own)

@@ -75,6 +75,10 @@ impl<'py> Written<'py> {
     pub(crate) fn writes(&self) -> bool {
         self.mask.is_some() || self.complement || self.accum.is_some() || self.replace || self.out.is_some()
     }
+    /// Whether the plain result is wanted, on any device.
+    pub(crate) fn goes_anywhere(&self) -> bool {
+        !self.writes() && self.device.is_none()
+    }
     /// Whether the operands are taken transposed.
     pub(crate) fn transposed(&self) -> [bool; 2] {
         self.transpose

@@ -91,6 +91,142 @@ def test_entry_by_entry():
     np.testing.assert_array_equal(sp.transpose(a).toarray(), a.T.toarray())
 
 
+@pytest.mark.parametrize("dtype", ["bool", "int8", "uint16", "int64", "float32", "float64", "complex128"])
+@pytest.mark.parametrize("index", ["int32", "int64"])
+@pytest.mark.parametrize("format", ["csr", "csc"])
+def test_sums_of_arrays(dtype, index, format):
+    # Long enough for several threads and parts; no entries, rows or columns.
+    for shape, density in [((30, 20), 0.2), ((3000, 400), 0.1), ((4, 5000), 0.3), ((0, 3), 0), ((3, 0), 0), ((5, 4), 0)]:
+        a = random(shape, density, dtype=dtype).asformat(format)
+        a.indptr, a.indices = a.indptr.astype(index), a.indices.astype(index)
+        m = sp.Matrix(a)
+        assert sp.reduce(a) == sp.reduce(m)
+        for transpose in (False, True):
+            found, want = (sp.reduce_rows(x, transpose_a=transpose) for x in (a, m))
+            assert (found.nnz, found.dtype, found.shape) == (want.nnz, want.dtype, want.shape)
+            np.testing.assert_array_equal(found.to_numpy(), want.to_numpy())
+        np.testing.assert_array_equal(m.sum(axis=0), a.sum(axis=0))
+
+
+def test_sums_are_the_same_for_any_number_of_threads():
+    rng = np.random.default_rng(4)
+    a = scipy.sparse.random_array((9000, 700), density=0.05, rng=rng, format="csr")
+    found = []
+    before = sp.get_threads()
+    try:
+        for threads in (1, 2, 3):
+            sp.set_threads(threads)
+            found.append((sp.reduce(a), sp.reduce_rows(a).to_numpy(), sp.reduce_rows(a, transpose_a=True).to_numpy()))
+    finally:
+        sp.set_threads(before)
+    for one in found:
+        for x, y, z in zip(one, found[0], (a.sum(), a.sum(axis=1), a.sum(axis=0))):
+            np.testing.assert_array_equal(x, y)
+            np.testing.assert_allclose(x, z, rtol=1e-12)
+
+
+def test_sums_of_entries_in_any_order():
+    # Two at one place, none sorted, arrays that are longer than the entries, values that are no numbers.
+    data, indices = np.array([1.5, -0.0, 2.0, np.nan, 4.0, 9.0, 9.0]), np.array([2, 0, 2, 1, 0, 7, 7])
+    a = scipy.sparse.csr_array((data, indices, [0, 3, 3, 5]), shape=(3, 3))
+    a.data, a.indices = data, indices.astype("int32")
+    assert np.isnan(sp.reduce(a))
+    rows, columns = sp.reduce_rows(a), sp.reduce_rows(a, transpose_a=True)
+    assert (rows.nnz, columns.nnz) == (2, 3)
+    np.testing.assert_array_equal(rows.to_numpy(), [3.5, 0, np.nan])
+    np.testing.assert_array_equal(columns.to_numpy(), [4, np.nan, 3.5])
+    # Those of one place are one entry of which others than sums are taken.
+    assert sp.reduce(scipy.sparse.csr_array(([1.0, 2.0], [0, 0], [0, 2]), shape=(1, 1)), "max") == 3
+    # Sums of a type leave it as its arithmetic does.
+    narrow = scipy.sparse.csr_array((np.full(3, 100, "int8"), [0, 1, 1], [0, 3]), shape=(1, 2))
+    assert (sp.reduce(narrow), sp.reduce_rows(narrow, transpose_a=True).to_numpy().tolist()) == (44, [100, -56])
+
+
+@pytest.mark.parametrize("format", ["csr", "csc"])
+@pytest.mark.parametrize("index", ["int32", "int64"])
+def test_sums_of_wrong_arrays(format, index):
+    def made(data=(1.0, 2.0, 3.0), indices=(0, 1, 2), indptr=(0, 1, 1, 3)):
+        a = scipy.sparse.csr_array((3, 3)).asformat(format)
+        a.data, a.indices, a.indptr = np.array(data), np.array(indices, index), np.array(indptr, index)
+        return a
+
+    def sums(a):
+        return [lambda: sp.reduce(a), lambda: sp.reduce_rows(a), lambda: sp.reduce_rows(a, transpose_a=True)]
+
+    wrong = [
+        made(indptr=(0, 3, 1, 3)), made(indptr=(0, -1, 1, 3)), made(indptr=(1, 1, 1, 3)), made(indptr=(0, 1, 1, 4)),
+        made(indptr=(0, 1, 3)), made(data=(1.0, 2.0)), made(indices=(0, 1)), made(data=[[1.0, 2.0, 3.0]]),
+    ]
+    for a in wrong:
+        for sum_ in sums(a):
+            with pytest.raises(ValueError):
+                sum_()
+    # Places are looked at where they are read.
+    for j in (3, -1, 2**31 - 1):
+        all_, rows, columns = sums(made(indices=(0, j, 1)))
+        assert all_() == 6
+        rows, columns = (rows, columns) if format == "csr" else (columns, rows)
+        np.testing.assert_array_equal(rows().to_numpy(), [1, 0, 5])
+        with pytest.raises((IndexError, ValueError), match="index|negative"):
+            columns()
+    with pytest.raises(TypeError):
+        sp.reduce(made(data=np.array([None] * 3)))
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint16", "int64", "float32", "float64", "complex128"])
+@pytest.mark.parametrize("index", ["int32", "int64"])
+def test_products_of_arrays_with_a_vector(dtype, index):
+    for shape, density in [((30, 20), 0.2), ((3000, 400), 0.1), ((4, 5000), 0.3), ((0, 3), 0), ((3, 0), 0), ((5, 4), 0)]:
+        a = random(shape, density, dtype=dtype)
+        a.indptr, a.indices = a.indptr.astype(index), a.indices.astype(index)
+        x = (np.arange(shape[1]) % 7 - 3).astype(dtype)
+        found = sp.mxv(a, x)
+        assert found.dtype == np.dtype(dtype)
+        np.testing.assert_array_equal(found, a @ x)
+        np.testing.assert_array_equal(found, sp.mxv(sp.Matrix(a), x))
+        np.testing.assert_array_equal(sp.mxv(a, np.repeat(x, 2)[::2]), found)
+
+
+def test_products_of_entries_in_any_order_with_a_vector():
+    a = scipy.sparse.csr_array((3, 3))
+    a.data, a.indices = np.array([1.5, -2.0, 2.0, np.nan, 4.0]), np.array([2, 0, 2, 1, 0], "int32")
+    a.indptr = np.array([0, 3, 3, 5], "int32")
+    np.testing.assert_array_equal(sp.mxv(a, np.array([1.0, 10.0, 100.0])), [348, 0, np.nan])
+    # Arrays longer than the entries; entries at one place are one for other semirings.
+    a.data, a.indices = np.append(a.data, 9.0), np.append(a.indices, np.int32(7))
+    np.testing.assert_array_equal(sp.mxv(a, np.array([1.0, 10.0, 100.0])), [348, 0, np.nan])
+    np.testing.assert_array_equal(sp.mxv(a, np.array([1.0, 1.0, 1.0]), "min_plus")[:2], [-1, 0])
+
+
+@pytest.mark.parametrize("index", ["int32", "int64"])
+def test_products_of_wrong_arrays_with_a_vector(index):
+    def product(data=(1.0, 2.0, 3.0), indices=(0, 1, 2), indptr=(0, 1, 1, 3), x=(1.0, 2.0, 3.0)):
+        a = scipy.sparse.csr_array((3, 3))
+        a.data, a.indices, a.indptr = np.array(data), np.array(indices, index), np.array(indptr, index)
+        return sp.mxv(a, np.array(x))
+
+    np.testing.assert_array_equal(product(), [1, 0, 13])
+    for wrong in [
+        {"indptr": (0, 3, 1, 3)}, {"indptr": (0, -1, 1, 3)}, {"indptr": (1, 1, 1, 3)}, {"indptr": (0, 1, 1, 4)},
+        {"indptr": (0, 1, 3)}, {"data": (1.0, 2.0)}, {"indices": (0, 1)}, {"indices": (0, 3, 1)}, {"indices": (0, -1, 1)},
+        {"indices": (0, 2**31 - 1, 1)}, {"x": (1.0, 2.0)}, {"data": [[1.0, 2.0, 3.0]]},
+    ]:
+        with pytest.raises((IndexError, ValueError)):
+            product(**wrong)
+
+
+@pytest.mark.parametrize("shape", [(30, 20), (9000, 100)])
+def test_equal_patterns_in_arrays_of_their_own(shape):
+    a = random(shape, 0.2)
+    b = scipy.sparse.csr_array((a.data * 2, a.indices.copy(), a.indptr.copy()), shape=shape)
+    other = b.copy()
+    other.indices[-1] = next(j for j in range(shape[1]) if j not in other.indices[other.indptr[-2]:])
+    other.sort_indices()
+    for x in (b, other):
+        np.testing.assert_array_equal(sp.ewise_add(a, x).toarray(), (a + x).toarray())
+        np.testing.assert_array_equal(sp.ewise_mult(a, x).toarray(), a.multiply(x).toarray())
+
+
 def test_numbers_keep_the_type_of_a_matrix():
     assert (sp.Matrix(random(dtype="float32")) * 2.5).dtype == np.dtype("float32")
     assert (sp.Matrix(random(dtype="int8")) * 2).dtype == np.dtype("int8")

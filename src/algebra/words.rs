@@ -264,6 +264,16 @@ impl<'a> Slice<'a> {
     pub fn as_ptr(&self) -> *const u8 {
         self.at
     }
+    /// The bytes of values that are numbers, in the order of this machine; `None` for structs, which may have gaps.
+    #[must_use]
+    pub fn as_bytes(&self) -> Option<&'a [u8]> {
+        if matches!(self.ty, Type::Struct(_)) {
+            return None;
+        }
+        // SAFETY: 1. so many values lie side by side, and numbers have no bytes between or within them that are not set;
+        // 2. they are borrowed as long, and any byte is a u8; 3. a slice of values has at most isize::MAX bytes.
+        Some(unsafe { std::slice::from_raw_parts(self.at, self.len * self.ty.size()) })
+    }
     /// Copies the bytes of values, which are numbers, from number `start` on, as many as fill `to`: little-endian.
     /// # Panics
     /// If they are structs, or `to` is no whole number of values that are there.
@@ -398,6 +408,17 @@ impl<'a> SliceMut<'a> {
         // do not overlap;
         // 3. what is copied are values, so what stands there after are values.
         unsafe { self.at.copy_from_nonoverlapping(values.at, self.len * self.ty.size()) };
+    }
+    /// The bytes of values of which any bits are one, to be replaced, in the order of this machine; `None` for truth values
+    /// and structs.
+    #[must_use]
+    pub fn into_bytes(self) -> Option<&'a mut [u8]> {
+        if matches!(self.ty, Type::Struct(_) | Type::Bool) {
+            return None;
+        }
+        // SAFETY: 1. so many values lie side by side, numbers without bytes that are not set; 2. they are borrowed as long, to
+        // be replaced, and this borrow is used up; 3. whatever bytes are written, they are integers or floats.
+        Some(unsafe { std::slice::from_raw_parts_mut(self.at, self.len * self.ty.size()) })
     }
     /// Replaces the values, which are numbers, by those of these bytes, little-endian; the bytes are scratch afterwards.
     /// # Errors
@@ -860,6 +881,17 @@ mod tests {
         assert_eq!(Slice::of(&x).part(1..2).get::<u32>(), Some(&[9][..]));
         let array = Array::of(vec![true]);
         assert!(array.into_vec::<u8>().is_err());
+    }
+
+    #[test]
+    fn numbers_are_bytes_and_others_are_not() {
+        let mut x = [0x0102u16, 3];
+        assert_eq!(Slice::of(&x).as_bytes(), Some(&[0x0102u16.to_ne_bytes(), 3u16.to_ne_bytes()].concat()[..]));
+        SliceMut::of(&mut x).into_bytes().unwrap()[2..].copy_from_slice(&9u16.to_ne_bytes());
+        assert_eq!(x, [0x0102, 9]);
+        assert_eq!(Slice::of(&[true, false]).as_bytes(), Some(&[1, 0][..]));
+        assert!(SliceMut::of(&mut [true]).into_bytes().is_none());
+        assert!(Slice::of(&[Padded { x: 1.0, y: 2 }]).as_bytes().is_none());
     }
 
     #[test]

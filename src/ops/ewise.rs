@@ -123,11 +123,16 @@ fn check_shapes<I: Index>(op: &'static str, a: &Pattern<I>, b: &Pattern<I>) -> R
 pub(crate) fn is_one<I: Index>(threads: &Threads, a: &Arc<Pattern<I>>, b: &Arc<Pattern<I>>) -> Result<bool> {
     /// Entries that are compared at a time.
     const CHUNK: usize = 1 << 14;
+    /// Below this, comparing takes less time than waking a thread.
+    const FEW: usize = 1 << 16;
     if Arc::ptr_eq(a, b) {
         return Ok(true);
     }
     if a.shape() != b.shape() || a.nnz() != b.nnz() {
         return Ok(false);
+    }
+    if a.nrows() + a.nnz() <= FEW {
+        return Ok(a.row_ptr() == b.row_ptr() && a.col_idx() == b.col_idx());
     }
     let differ = AtomicBool::new(false);
     let (rows, entries) = (a.nrows().div_ceil(CHUNK), a.nnz().div_ceil(CHUNK));

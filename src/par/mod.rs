@@ -138,12 +138,19 @@ impl Threads {
     }
     /// Runs `f` inside this pool.
     pub fn install<R: Send>(&self, f: impl FnOnce() -> R + Send) -> R {
+        let (mut made, mut f) = (None, Some(f));
+        self.install_work(&mut || made = f.take().map(|f| f()));
+        let Some(made) = made else { unreachable!("the work was done, or unwinds") };
+        made
+    }
+    /// Not generic, so rayon's jobs are compiled once and not for each caller: 250 kB.
+    fn install_work(&self, work: &mut (dyn FnMut() + Send)) {
         match self.place() {
-            Place::Here => f(),
-            Place::Pool(pool) => pool.install(f),
+            Place::Here => work(),
+            Place::Pool(pool) => pool.install(work),
             Place::Caller => {
                 pool::alone();
-                f()
+                work();
             }
         }
     }

@@ -52,17 +52,24 @@ impl Threads {
     /// # Ok::<(), sparring::Error>(())
     /// ```
     pub fn watched<R: Send>(&self, every: Duration, mut watch: impl FnMut(), f: impl FnOnce() -> R + Send) -> R {
+        let (mut made, mut f) = (None, Some(f));
+        self.watched_work(every, &mut watch, &mut || made = f.take().map(|f| f()));
+        let Some(made) = made else { unreachable!("the work was done, or unwinds") };
+        made
+    }
+    /// Not generic, as [`install_work`](Self::install_work).
+    fn watched_work(&self, every: Duration, watch: &mut dyn FnMut(), f: &mut (dyn FnMut() + Send)) {
         let (place, heard) = (self.place(), is_heard());
         // A thread of a pool that waits does no work for it.
         if rayon::current_thread_index().is_some() || matches!(place, Place::Caller) {
-            return self.install(f);
+            return self.install_work(f);
         }
-        let (ending, mut made) = (Ending::default(), None);
-        let to = &mut made;
+        let (ending, mut notes) = (Ending::default(), String::new());
+        let to = &mut notes;
         let work = || {
             let _tell = Tell(&ending);
             // What is noted there is noted here.
-            *to = Some(if heard { explained(f) } else { (f(), String::new()) });
+            if heard { *to = explained(f).1 } else { f() }
         };
         let mut wait = || {
             while !ending.within(every) {
@@ -79,9 +86,7 @@ impl Threads {
                 wait();
             }),
         }
-        let Some((made, notes)) = made else { unreachable!("the scope ends after its work, or unwinds") };
         notes.lines().for_each(|line| note(|| line.into()));
-        made
     }
 }
 

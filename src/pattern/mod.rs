@@ -3,7 +3,7 @@
 mod scan;
 mod unchecked;
 
-use crate::par::{Storage, out_of_memory};
+use crate::par::{Storage, Threads, out_of_memory};
 use crate::{Error, Index, Result};
 
 /// Positions of the entries of an nrows × ncols matrix, row by row.
@@ -59,6 +59,23 @@ impl<I: Index> Pattern<I> {
             scan::check_distinct(&row_ptr, &col_idx, ncols)?;
         }
         Ok(Self { nrows, ncols, row_ptr, col_idx, sorted })
+    }
+
+    /// From rows that may have duplicates, against the invariants: for kernels that only gather by column and accumulate,
+    /// as y = A·x does. Never handed out.
+    /// # Errors
+    /// As [`from_unsorted`](Self::from_unsorted), but for [`Error::Duplicate`].
+    pub(crate) fn of_entries(
+        threads: &Threads,
+        (nrows, ncols): (usize, usize),
+        row_ptr: Storage<usize>,
+        col_idx: Storage<I>,
+    ) -> Result<Self> {
+        let fits = check_ncols::<I>(ncols).is_ok() && row_ptr.len().checked_sub(1) == Some(nrows);
+        if !fits || !scan::is_within(threads, &row_ptr, &col_idx, ncols) {
+            check_rows(nrows, ncols, &row_ptr, &col_idx)?;
+        }
+        Ok(Self { nrows, ncols, row_ptr, col_idx, sorted: false })
     }
 
     /// From parts known to fulfil the invariants; checked in debug builds.

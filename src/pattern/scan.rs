@@ -31,11 +31,11 @@ pub(super) fn is_sorted<I: Index>(row_ptr: &[usize], col_idx: &[I], ncols: usize
     let excess = AtomicUsize::new(0);
     let read = |(): &mut (), task: usize| {
         let (rows, from) = (first(task)..first(task + 1), task * BLOCK);
-        let (largest, descents) = columns(&col_idx[from.saturating_sub(1)..(from + BLOCK).min(nnz)]);
+        let (within, descents) = columns(&col_idx[from.saturating_sub(1)..(from + BLOCK).min(nnz)], ncols);
         let row_ptr = row_ptr.get(rows.start..=rows.end).unwrap_or_default();
         let (increasing, begins) = self::rows(row_ptr, col_idx);
         excess.fetch_add(descents.wrapping_sub(begins), Relaxed);
-        if rows.start > rows.end || !increasing || (nnz > 0 && largest.get() >= ncols) {
+        if rows.start > rows.end || !increasing || !within {
             good.store(false, Relaxed);
         }
         Ok(())
@@ -43,16 +43,27 @@ pub(super) fn is_sorted<I: Index>(row_ptr: &[usize], col_idx: &[I], ncols: usize
     threads.for_each(tasks, || Ok(()), read).is_ok() && good.into_inner() && excess.into_inner() == 0
 }
 
-/// The largest of some columns, and how many are not larger than the one before.
-fn columns<I: Index>(cols: &[I]) -> (I, usize) {
-    let mut largest = cols.first().copied().unwrap_or_default();
-    // A counter of 32 bits is as wide as columns, so that both are in one vector.
-    let mut descents = 0u32;
-    for (&before, &j) in cols.iter().zip(cols.get(1..).unwrap_or_default()) {
+/// Whether some columns are all below `ncols`, and how many are not larger than the one before.
+fn columns<I: Index>(cols: &[I], ncols: usize) -> (bool, usize) {
+    let Some((&first, rest)) = cols.split_first() else { return (true, 0) };
+    // Counters of 32 bits are as wide as columns, so that both are in one vector.
+    if let (4, Ok(last)) = (size_of::<I>(), i32::try_from(ncols as i128 - 1)) {
+        // Baseline SSE2 compares signed integers only. Past the last column, either j or last − j is negative.
+        let signed = |j: I| j.get() as u32 as i32;
+        let signs = |j: I| signed(j) | last.wrapping_sub(signed(j));
+        let (mut all, mut ascents) = (signs(first), 0u32);
+        for (&before, &j) in cols.iter().zip(rest) {
+            all |= signs(j);
+            ascents += u32::from(signed(j) > signed(before));
+        }
+        return (all >= 0, rest.len() - ascents as usize);
+    }
+    let (mut largest, mut descents) = (first, 0u32);
+    for (&before, &j) in cols.iter().zip(rest) {
         largest = largest.max(j);
         descents += u32::from(before >= j);
     }
-    (largest, descents as usize)
+    (largest.get() < ncols, descents as usize)
 }
 
 /// Whether the pointers of some rows do not decrease, and how many of these rows begin with a column that is not larger
@@ -68,6 +79,27 @@ fn rows<I: Index>(row_ptr: &[usize], col_idx: &[I]) -> (bool, usize) {
         begins += usize::from((w[0] < w[1]) & (w[0] > 0) & falls);
     }
     (increasing, begins)
+}
+
+/// Whether row pointers are valid and all columns below `ncols`; order and duplicates do not matter.
+pub(super) fn is_within<I: Index>(threads: &Threads, row_ptr: &[usize], col_idx: &[I], ncols: usize) -> bool {
+    let (Some((&last, starts)), nnz) = (row_ptr.split_last(), col_idx.len()) else { return false };
+    if row_ptr[0] != 0 || last != nnz {
+        return false;
+    }
+    let tasks = if starts.len() + nnz > ALONE { (starts.len() + nnz).div_ceil(BLOCK) } else { 1 };
+    let (some_rows, some) = (starts.len().div_ceil(tasks), nnz.div_ceil(tasks));
+    let good = AtomicBool::new(true);
+    let read = |(): &mut (), task: usize| {
+        let ends = &row_ptr[(task * some_rows).min(starts.len())..=((task + 1) * some_rows).min(starts.len())];
+        // Branch-free.
+        let increasing = ends.windows(2).fold(true, |all, w| all & (w[0] <= w[1]));
+        if !increasing || !columns(&col_idx[(task * some).min(nnz)..((task + 1) * some).min(nnz)], ncols).0 {
+            good.store(false, Relaxed);
+        }
+        Ok(())
+    };
+    threads.for_each(tasks, || Ok(()), read).is_ok() && good.into_inner()
 }
 
 /// Refuses a column that stands twice in a row, whose columns are in any order.
@@ -169,7 +201,45 @@ mod tests {
                 assert_eq!(found, by == 1 && plain(&changed, &cols, ncols), "{at}: {by}");
             }
         }
+        // Columns of 64 bits, and more of 32 than numbers with signs.
+        let wide: Vec<u64> = cols.iter().map(|&j| j.into()).collect();
+        for (at, j, good) in
+            [(0, 0, true), (cols.len() - 1, 999, true), (7, 1000, false), (cols.len() - 1, 1 << 40, false)]
+        {
+            let mut changed = wide.clone();
+            changed[at] = if good { changed[at] } else { j };
+            assert_eq!(is_sorted(&row_ptr, &changed, ncols), good, "{at}: {j}");
+        }
+        assert!(is_sorted(&[0, 3], &[1u32, 1 << 31, u32::MAX - 1], u32::MAX as usize));
+        assert!(!is_sorted(&[0, 3], &[1u32, 1 << 31, u32::MAX], u32::MAX as usize));
+        assert!(is_sorted(&[0, 2], &[0u32, (1 << 31) - 1], 1 << 31) && !is_sorted(&[0, 2], &[0u32, 1 << 31], 1 << 31));
         assert!(is_sorted::<u32>(&[0], &[], 0) && is_sorted::<u32>(&[0, 0], &[], 3) && !is_sorted(&[0, 1], &[0u32], 0));
+    }
+
+    #[test]
+    fn columns_in_any_order_are_within() {
+        for (nrows, each) in [(0usize, 0usize), (3, 0), (5, 4), (5000, 30), (3, 70_000)] {
+            let row_ptr: Vec<usize> = (0..=nrows).map(|i| i * each).collect();
+            let mut cols: Vec<u32> = (0..nrows * each).map(|k| (k * k % 97) as u32).collect();
+            for threads in [1, 2, 3] {
+                let threads = Threads::new(threads).unwrap();
+                assert!(is_within(&threads, &row_ptr, &cols, 97));
+                let nnz = cols.len();
+                for at in [0, nnz / 2, nnz.saturating_sub(1)].into_iter().filter(|&at| at < nnz) {
+                    for j in [97, 1 << 31, u32::MAX] {
+                        let before = std::mem::replace(&mut cols[at], j);
+                        assert!(!is_within(&threads, &row_ptr, &cols, 97), "{at}: {j}");
+                        cols[at] = before;
+                    }
+                }
+                for at in [0, nrows / 2, nrows] {
+                    let mut changed = row_ptr.clone();
+                    changed[at] += each * nrows + 1;
+                    assert!(!is_within(&threads, &changed, &cols, 97), "{at}");
+                }
+            }
+        }
+        assert!(!is_within::<u32>(&Threads::caller(), &[], &[], 3));
     }
 
     #[test]

@@ -42,6 +42,7 @@ mod dense;
 mod distances;
 mod element;
 pub mod engine;
+mod folds;
 mod graphs;
 mod index;
 mod machine;

@@ -4,9 +4,9 @@ use super::engine::{Call, Engine, Op};
 use super::operator::check;
 use super::{BinaryOp, Machine, Matrix, Semiring};
 use crate::algebra::{Array, Slice, SliceMut};
-use crate::ops::by_formula::{join_dense, mxv_dense};
-use crate::par::{Threads, explained, note};
-use crate::{Error, Result};
+use crate::ops::by_formula::{join_dense, mxv_dense, mxv_of_entries};
+use crate::par::{Storage, Threads, explained, note};
+use crate::{Error, Pattern, Result};
 
 /// A ⊕.⊗ X about to be computed: a sparse matrix times a dense one, by name. Its result is dense, so there is no mask.
 #[must_use = "nothing is computed before eval() or into()"]
@@ -70,6 +70,43 @@ impl Machine {
         }
         note(|| format!("mxv: {}; {expected} dense", a.described()));
         mxv_dense(cpu.threads(), ring.compiled(), a.operand()?, x)
+    }
+    /// `y(i) = e ⊕ values(p) ⊗ x(columns(p)) ⊕ …` over `row_ptr[i] ≤ p < row_ptr[i + 1]`: the bits of
+    /// [`mxv_dense`](Self::mxv_dense), straight from raw arrays. Duplicates are multiplied each on its own, so only bounds
+    /// are checked.
+    ///
+    /// Shapes: `shape` m×k, m + 1 row pointers, a value for each column, `x` of k values, result of m. Cost: O(m + nnz).
+    /// On the processor.
+    /// ```
+    /// use sparring::Cpu;
+    /// use sparring::algebra::{Slice, Type};
+    /// use sparring::runtime::{Machine, Semiring};
+    /// let (cpu, ring) = (Machine::from(Cpu::new()), Semiring::new("plus_times", Type::I32)?);
+    /// let (row_ptr, columns) = (vec![0, 3, 3].into(), vec![2, 0, 2].into());
+    /// let values = Slice::of(&[1i32, 2, 4]);
+    /// let y = cpu.mxv_of_entries(&ring, (2, 3), (row_ptr, columns, values), Slice::of(&[1i32, 2, 3]))?;
+    /// assert_eq!(y.slice().get::<i32>(), Some(&[17, 0][..]));
+    /// # Ok::<(), sparring::Error>(())
+    /// ```
+    /// # Errors
+    /// As for [`mxv_dense`](Self::mxv_dense), [`Error::Length`] also if there is not one value for each column; those of
+    /// [`Pattern::from_storage`](crate::Pattern::from_storage) but [`Error::Duplicate`].
+    pub fn mxv_of_entries(
+        &self,
+        ring: &Semiring,
+        shape: (usize, usize),
+        (row_ptr, columns, values): (Storage<usize>, Storage<u32>, Slice<'_>),
+        x: Slice<'_>,
+    ) -> Result<Array> {
+        let cpu = self.processor("mxv of arrays", ring)?;
+        for (what, found, expected) in [("values", values.len(), columns.len()), ("values of x", x.len(), shape.1)] {
+            if found != expected {
+                return Err(Error::Length { what, found, expected });
+            }
+        }
+        note(|| format!("mxv: {}×{} with {} entries in arrays; {} dense", shape.0, shape.1, values.len(), x.len()));
+        let a = Pattern::of_entries(cpu.threads(), shape, row_ptr, columns)?;
+        mxv_of_entries(cpu.threads(), ring.compiled(), (&a, values), x)
     }
 }
 
@@ -162,7 +199,8 @@ impl<'m> Spmm<'m> {
             a = machine.run(&Call::unary(Op::Transpose, &a))?.try_into()?;
         }
         note(|| {
-            let place = if machine.typed::<crate::Cpu>().is_none() { format!(" on {}", machine.name()) } else { String::new() };
+            let place =
+                if machine.typed::<crate::Cpu>().is_none() { format!(" on {}", machine.name()) } else { String::new() };
             format!("spmm{place}: {}; {k}×{n} dense", a.described())
         });
         compute(machine.engine(), ring, &a, (x, n))

@@ -3,7 +3,7 @@
 use clap::{Args, Subcommand};
 use serde_json::json;
 use sparring::graph::{
-    Graph, Iteration, PageRankOptions, betweenness_centrality, closeness_centrality, eigenvector_centrality,
+    Graph, Iteration, PageRank, PageRankOptions, betweenness_centrality, closeness_centrality, eigenvector_centrality,
     harmonic_centrality, hits, katz_centrality, pagerank, sampled_betweenness,
 };
 use sparring::{Error, Result};
@@ -210,6 +210,17 @@ impl Run for Centrality {
     fn reads_incoming(&self) -> bool {
         !matches!(self, Self::Closeness(_))
     }
+    #[cfg(feature = "cluster")]
+    fn on_cluster(
+        &self,
+        machine: &sparring::runtime::Machine,
+        a: &sparring::runtime::Matrix,
+    ) -> Option<Result<Answer>> {
+        match self {
+            Self::Pagerank(of) if !of.weights.weighted => Some(of.ranks_of_matrix(machine, a)),
+            _ => None,
+        }
+    }
     fn compute(&self, context: &Context, g: &Graph) -> Result<Answer> {
         let cpu = &context.cpu;
         match self {
@@ -236,8 +247,18 @@ impl Run for Centrality {
 }
 
 impl Pagerank {
+    #[cfg(feature = "cluster")]
+    fn ranks_of_matrix(&self, machine: &sparring::runtime::Machine, a: &sparring::runtime::Matrix) -> Result<Answer> {
+        let found = sparring_cluster::graph::pagerank(machine, a, &self.options(a.shape().0)?)?;
+        let ranks = found.ranks.download()?;
+        let ranks = ranks.typed::<f64>().map_or_else(|| Ok(vec![]), |ranks| ranks.to_dense(0.0))?;
+        Self::ranked(PageRank { ranks, iterations: found.iterations, change: found.change })
+    }
     fn ranks(&self, context: &Context, g: &Graph) -> Result<Answer> {
-        let n = g.vertices();
+        Self::ranked(pagerank(context, g, &self.options(g.vertices())?)?)
+    }
+    /// The options for a graph of n vertices.
+    fn options(&self, n: usize) -> Result<PageRankOptions> {
         let personalization = if self.personalize.is_empty() {
             None
         } else {
@@ -248,17 +269,15 @@ impl Pagerank {
             }
             Some(p)
         };
-        let found = pagerank(
-            context,
-            g,
-            &PageRankOptions {
-                damping: self.damping,
-                tolerance: self.until.tolerance,
-                max_iterations: self.until.max_iterations,
-                personalization,
-                drop_dangling: self.drop_dangling,
-            },
-        )?;
+        Ok(PageRankOptions {
+            damping: self.damping,
+            tolerance: self.until.tolerance,
+            max_iterations: self.until.max_iterations,
+            personalization,
+            drop_dangling: self.drop_dangling,
+        })
+    }
+    fn ranked(found: PageRank) -> Result<Answer> {
         let mut answer = scored("rank", found.ranks)?;
         answer.text = format!("{} steps, the last changed {:.1e}   {}", found.iterations, found.change, answer.text);
         answer.figures.extend([("iterations", json!(found.iterations)), ("change", json!(found.change))]);

@@ -117,4 +117,13 @@ pub(crate) trait Run {
         false
     }
     fn compute(&self, context: &Context, g: &Graph) -> sparring::Result<Answer>;
+    /// The same on the processes of a job, of the adjacency matrix that they have; `None` if it has no such way.
+    #[cfg(feature = "cluster")]
+    fn on_cluster(
+        &self,
+        _machine: &sparring::runtime::Machine,
+        _a: &sparring::runtime::Matrix,
+    ) -> Option<sparring::Result<Answer>> {
+        None
+    }
 }

@@ -2,11 +2,15 @@
 
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
+#[cfg(feature = "cluster")]
+use sparring::algebra::Type;
 use sparring::graph::{
     Graph, ShortestPaths, UNREACHED, bellman_ford, bfs, bfs_tree, connected_components, multi_source_bfs, sssp,
     sssp_tree, strongly_connected_components,
 };
 use sparring::par::filled;
+#[cfg(feature = "cluster")]
+use sparring::runtime::{Machine, Matrix, Vector};
 
 use super::answer::{Answer, Figure, PlotKind, Values, sizes};
 use super::common::{Common, Example, Plotted, Run, Top};
@@ -147,6 +151,15 @@ impl Run for Paths {
             _ => 0,
         }
     }
+    #[cfg(feature = "cluster")]
+    fn on_cluster(&self, machine: &Machine, a: &Matrix) -> Option<sparring::Result<Answer>> {
+        match self {
+            Self::Bfs(of) if of.source.len() == 1 => Some(of.search_by(machine, a)),
+            Self::Sssp(of) if of.to.is_none() && !of.parents => Some(of.search_by(machine, a)),
+            Self::Components(_) => Some(components_by(machine, a)),
+            _ => None,
+        }
+    }
     fn compute(&self, context: &Context, g: &Graph) -> sparring::Result<Answer> {
         match self {
             Self::Bfs(of) => of.search(context, g),
@@ -166,12 +179,27 @@ impl Bfs {
         } else {
             (bfs(context, g, source)?, None)
         };
+        Self::found(source, levels, parents)
+    }
+    #[cfg(feature = "cluster")]
+    fn search_by(&self, machine: &Machine, a: &Matrix) -> sparring::Result<Answer> {
+        let source = self.source[0];
+        let levels = sparring_cluster::graph::bfs_levels(machine, a, source)?;
+        let parents = if self.parents {
+            let parents = sparring_cluster::graph::bfs_parents(machine, a, source)?;
+            Some(numbers(&parents.download()?.wrapping_cast(Type::U32)?, UNREACHED)?)
+        } else {
+            None
+        };
+        Self::found(source, numbers(&levels.download()?, UNREACHED)?, parents)
+    }
+    fn found(source: usize, levels: Vec<u32>, parents: Option<Vec<u32>>) -> sparring::Result<Answer> {
         let found = Frontiers::of(&levels)?;
         Ok(Answer {
             text: format!(
                 "{} of {} vertices reached from {source}, at most {} edges away",
                 thousands(found.reached),
-                thousands(g.vertices()),
+                thousands(levels.len()),
                 found.depth
             ),
             figures: found.figures(("source", json!(source))),
@@ -235,13 +263,23 @@ impl Sssp {
             (false, true) => sssp_tree(context, g, self.source)?,
             (false, false) => ShortestPaths { distances: sssp(context, g, self.source)?, parents: vec![] },
         };
+        self.found(found)
+    }
+    #[cfg(feature = "cluster")]
+    fn search_by(&self, machine: &Machine, a: &Matrix) -> sparring::Result<Answer> {
+        let distances = sparring_cluster::graph::sssp(machine, a, self.source)?.download()?;
+        let distances = distances.typed::<f64>().map_or_else(|| Ok(vec![]), |x| x.to_dense(f64::INFINITY))?;
+        self.found(ShortestPaths { distances, parents: vec![] })
+    }
+    fn found(&self, found: ShortestPaths) -> sparring::Result<Answer> {
+        let n = found.distances.len();
         let lengths = found.distances.iter().copied().filter(|d| d.is_finite());
         let (reached, sum) = (lengths.clone().count(), lengths.clone().sum::<f64>());
         let longest = lengths.fold(f64::NEG_INFINITY, f64::max);
         let mut text = format!(
             "{} of {} vertices reached from {}, at most {longest} away",
             thousands(reached as u64),
-            thousands(g.vertices()),
+            thousands(n),
             self.source
         );
         let mut figures = vec![
@@ -251,8 +289,8 @@ impl Sssp {
             ("sum", json!(sum)),
         ];
         if let Some(to) = self.to {
-            if to >= g.vertices() {
-                let message = format!("vertex {to} of a graph of {}", g.vertices());
+            if to >= n {
+                let message = format!("vertex {to} of a graph of {}", n);
                 return Err(sparring::Error::Argument { name: "to", message });
             }
             let path = found.path(to);
@@ -276,6 +314,18 @@ impl Sssp {
             figure: Figure::Ranked("length of the shortest path"),
         })
     }
+}
+
+/// The values of a vector of u32, and what stands where it has none.
+#[cfg(feature = "cluster")]
+fn numbers(x: &Vector, absent: u32) -> sparring::Result<Vec<u32>> {
+    x.typed::<u32>().map_or_else(|| Ok(vec![]), |x| x.to_dense(absent))
+}
+
+#[cfg(feature = "cluster")]
+fn components_by(machine: &Machine, a: &Matrix) -> sparring::Result<Answer> {
+    let labels = sparring_cluster::graph::connected_components(machine, a)?.download()?.wrapping_cast(Type::U32)?;
+    parts(numbers(&labels, UNREACHED)?, "connected components")
 }
 
 fn parts(labels: Vec<u32>, what: &'static str) -> sparring::Result<Answer> {

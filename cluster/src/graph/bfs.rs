@@ -1,10 +1,11 @@
 //! Breadth-first search, level by level.
 
 use sparring::Result;
-use sparring::algebra::Type;
+use sparring::algebra::{Array, Type};
+use sparring::graph::{UNREACHED, bfs};
 use sparring::runtime::{IndexList, Machine, Matrix, Op, Scalar, Semiring, UnaryOp, Vector};
 
-use super::{check, constant};
+use super::{check, constant, on_one_rank};
 
 /// The number of edges on a shortest path from `source` to each vertex that it reaches: u32.
 ///
@@ -26,6 +27,13 @@ use super::{check, constant};
 /// ```
 pub fn bfs_levels(machine: &Machine, a: &Matrix, source: usize) -> Result<Vector> {
     let n = check("bfs_levels", a, Some(source))?;
+    if let Some((cpu, graph)) = on_one_rank(machine, a, false)? {
+        let levels = bfs(cpu, &graph, source)?;
+        let reached = || levels.iter().enumerate().filter(|(_, level)| **level != UNREACHED);
+        let places = reached().map(|(v, _)| v as u32).collect();
+        let levels = Array::of(reached().map(|(_, level)| *level).collect::<Vec<_>>());
+        return machine.upload_vector(&Vector::new(n, places, levels)?);
+    }
     let (a, at) = both_ways(machine, a)?;
     let ring = Semiring::new("lor_land", Type::Bool)?;
     let mut q = machine.upload_vector(&Vector::constant_at(&Scalar::from(true), &(source..source + 1).into(), n)?)?;

@@ -1,10 +1,10 @@
 //! Connected components by hooking and shortcutting.
 
 use sparring::Result;
-use sparring::algebra::Type;
+use sparring::algebra::{Array, Type};
 use sparring::runtime::{BinaryOp, IndexList, Machine, Matrix, Op, Scalar, Semiring, UnaryOp, Vector};
 
-use super::{check, constant};
+use super::{check, constant, on_one_rank};
 
 /// For each vertex the least vertex of its component, directions of edges left out of account: u64.
 ///
@@ -24,6 +24,11 @@ use super::{check, constant};
 /// Source: Zhang, Azad, Hu 2020, "FastSV: a distributed-memory connected component algorithm with fast convergence".
 pub fn connected_components(machine: &Machine, a: &Matrix) -> Result<Vector> {
     let n = check("connected_components", a, None)?;
+    if let Some((cpu, graph)) = on_one_rank(machine, a, false)? {
+        let labels = sparring::graph::connected_components(cpu, &graph)?;
+        let labels = Array::of(labels.into_iter().map(u64::from).collect::<Vec<_>>());
+        return machine.upload_vector(&Vector::full(labels)?);
+    }
     let a = constant(machine, &machine.upload(a)?, true)?;
     let at = machine.transpose(&a)?;
     let least = Semiring::between("min, b", Type::Bool, Type::U64)?;

@@ -17,8 +17,13 @@ pub use pagerank::{PageRank, pagerank};
 pub use sssp::sssp;
 
 use sparring::algebra::Type;
-use sparring::runtime::{Machine, Matrix, Scalar, UnaryOp};
-use sparring::{Error, Result};
+use sparring::graph::{Graph, GraphKind};
+use sparring::runtime::{BinaryOp, Machine, Matrix, Scalar, UnaryOp, Vector};
+use sparring::{Cpu, Error, Result};
+
+use crate::Cluster;
+use crate::blocks::{Block, Piece};
+use crate::wire::broken;
 
 /// Refuses a matrix that is no graph, and a vertex that it does not have.
 fn check(op: &'static str, a: &Matrix, source: Option<usize>) -> Result<usize> {
@@ -34,6 +39,13 @@ fn check(op: &'static str, a: &Matrix, source: Option<usize>) -> Result<usize> {
     }
 }
 
+/// The graph of a matrix and the processor, where a cluster is one rank on a processor: the library has kernels for it.
+fn on_one_rank<'a>(machine: &'a Machine, a: &Matrix, weighted: bool) -> Result<Option<(&'a Cpu, Graph)>> {
+    let Some(cluster) = machine.typed::<Cluster>().filter(|cluster| cluster.size() == 1) else { return Ok(None) };
+    let Some(cpu) = cluster.inner().typed::<Cpu>() else { return Ok(None) };
+    Ok(Some((cpu, a.graph(cpu, Some(GraphKind::Directed), weighted)?)))
+}
+
 /// The same entries, all of one value.
 fn constant(machine: &Machine, a: &Matrix, s: impl Into<Scalar>) -> Result<Matrix> {
     let s = s.into();
@@ -41,10 +53,20 @@ fn constant(machine: &Machine, a: &Matrix, s: impl Into<Scalar>) -> Result<Matri
     machine.apply(&f, a)
 }
 
-/// The pattern of A + Aᵀ without its diagonal, each entry 1.
-fn simple(machine: &Machine, a: &Matrix) -> Result<Matrix> {
-    let ones = constant(machine, a, 1u64)?;
-    let both =
-        machine.ewise_add(&sparring::runtime::BinaryOp::new("first", Type::U64)?, &ones, &machine.transpose(&ones)?)?;
-    machine.select(&UnaryOp::new("i != j", Type::U64)?, &both)
+/// The pattern of A + Aᵀ without its diagonal, each entry a one of this type of integers.
+fn simple(machine: &Machine, a: &Matrix, ty: Type) -> Result<Matrix> {
+    let ones = constant(machine, a, Scalar::from(true).cast(ty)?)?;
+    let both = machine.ewise_add(&BinaryOp::new("first", ty)?, &ones, &machine.transpose(&ones)?)?;
+    machine.select(&UnaryOp::new("i != j", ty)?, &both)
+}
+
+/// This rank's piece of a vector of a cluster.
+fn piece_of(x: &Vector) -> Result<&Vector> {
+    let piece = x.as_remote().and_then(|there| there.as_any().downcast_ref::<Piece>());
+    piece.map(|x| &x.piece).ok_or_else(broken)
+}
+
+/// This rank's block of a matrix of a cluster.
+fn block_of(a: &Matrix) -> Result<&Block> {
+    a.as_remote().and_then(|there| there.as_any().downcast_ref()).ok_or_else(broken)
 }

@@ -113,6 +113,48 @@ pub(crate) fn all(cluster: &Cluster) {
         places(&cpu, &many, &a, &a2, &x, &y);
     }
     errors(&cpu, &many);
+    cluster.set_stage_bytes(2000);
+    staged(&cpu, &many);
+    cluster.set_reproducible(true);
+    reproducible(&cpu, &many);
+    cluster.set_reproducible(false);
+}
+
+/// Products whose right operand comes in strips.
+fn staged(cpu: &Machine, many: &Machine) {
+    let mut draw = Draw::new(91);
+    for (m, k, n) in [(300, 200, 250), (100, 100, 3), (9, 500, 0)] {
+        let (a, b, mask) = (draw.matrix((m, k), 4000), draw.matrix((k, n), 3000), draw.matrix((m, n), 5000));
+        for text in ["plus, a * b", "max, f64(1000 * i + j)", "min, f64(k) + f64(j)"] {
+            let ring = Semiring::between(text, Type::F64, Type::F64).unwrap();
+            same(text, &cpu.mxm(&ring, &a, &b).unwrap(), &many.mxm(&ring, &a, &b).unwrap());
+            for complement in [false, true] {
+                let options = Options::default();
+                let here = cpu.mxm_with(&ring, &a, &b, Some((&mask, complement)), &options).unwrap();
+                let there = many.mxm_with(&ring, &a, &b, Some((&mask, complement)), &options).unwrap();
+                same(text, here.matrix(), there.matrix());
+            }
+        }
+    }
+}
+
+/// Sums of floats to the bit of one rank.
+fn reproducible(cpu: &Machine, many: &Machine) {
+    let (ring, plus) = (Semiring::new("plus_times", Type::F64).unwrap(), Monoid::new("plus", Type::F64).unwrap());
+    for (case, (m, n)) in [(1, 1), (40, 30), (300, 200), (3, 1000), (0, 4)].into_iter().enumerate() {
+        let mut draw = Draw::new(case as u64 + 50);
+        let a = draw.matrix((m, n), 9 * m + n);
+        let (x, y, mask) = (draw.vector(n, n / 2), draw.vector(m, m), draw.vector(m, m / 2));
+        let a2 = many.upload(&a).unwrap();
+        same_vector("mxv", &cpu.mxv(&ring, &a, &x).unwrap(), &many.mxv(&ring, &a2, &x).unwrap());
+        same_vector("vxm", &cpu.vxm(&ring, &y, &a).unwrap(), &many.vxm(&ring, &y, &a2).unwrap());
+        same_vector("rows", &cpu.reduce_rows(&plus, &a).unwrap(), &many.reduce_rows(&plus, &a2).unwrap());
+        assert_eq!(cpu.reduce(&plus, &a).unwrap(), many.reduce(&plus, &a2).unwrap());
+        let call = |machine: &Machine, a: &Matrix| -> Vector {
+            machine.call(Op::Mxv(&ring), (a, &x)).mask(&mask).structure().complement().eval().unwrap()
+        };
+        same_vector("mask", &call(cpu, &a), &call(many, &a2));
+    }
 }
 
 /// Operators that look at places see those of the whole matrix.

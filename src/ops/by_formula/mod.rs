@@ -21,5 +21,6 @@ pub(crate) use moves::{Move, assigned, filled_where, moved, put_over};
 pub(crate) use placed::{build, diagonal, diagonal_matrix, extract_vector, fold_places, place_vector, summed_groups};
 pub(crate) use spmm::{join_dense, spmm, spmm_into};
 pub(crate) use vector::{
-    AnyVector, View, apply_vector, ewise_vectors, joins, mxv, mxv_dense, pattern_where, reduce_rows, reduce_vector, vxm,
+    AnyVector, View, apply_vector, ewise_vectors, joins, mxv, mxv_dense, mxv_of_entries, pattern_where, reduce_rows,
+    reduce_values_of_columns, reduce_values_of_rows, reduce_vector, vxm,
 };

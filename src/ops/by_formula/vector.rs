@@ -11,7 +11,8 @@ use super::entries::{Ewise, OfOne, OfTwo, gathered};
 use super::matrix::reduce;
 use crate::algebra::{Array, Constant, Input, Slice, SliceMut, Type, Value};
 use crate::kernels::{
-    BLOCK, CompiledMonoid, CompiledOp, CompiledRing, Operand, Rows, fill, fill_any, folds_by_formula, mxv_by_formula,
+    BLOCK, CompiledMonoid, CompiledOp, CompiledRing, Operand, Rows, column_folds, fill, fill_any, folds_by_formula,
+    mxv_by_formula,
 };
 use crate::par::{Threads, collected, filled, reserved};
 use crate::sparse::{Bitmap, EffectiveMask, Indices, MaskSpec, VectorPattern, bit};
@@ -361,8 +362,17 @@ pub(crate) fn mxv(
 /// # Errors
 /// Those of [`mxv`].
 pub(crate) fn mxv_dense(threads: &Threads, ring: &CompiledRing, a: Operand<'_>, x: Slice<'_>) -> Result<Array> {
-    let entries = (&**a.pattern, a.values);
-    mxv_by_formula(threads, &light_row_blocks(a.pattern)?, ring, entries, (x, Indices::All), Rows::All)
+    mxv_of_entries(threads, ring, (a.pattern, a.values), x)
+}
+
+/// [`mxv_dense`] of rows that may have duplicates, each multiplied on its own.
+pub(crate) fn mxv_of_entries(
+    threads: &Threads,
+    ring: &CompiledRing,
+    (a, values): (&Pattern, Slice<'_>),
+    x: Slice<'_>,
+) -> Result<Array> {
+    mxv_by_formula(threads, &light_row_blocks(a)?, ring, (a, values), (x, Indices::All), Rows::All)
 }
 
 /// The share of places, one in so many, from which on results are computed for a list of them.
@@ -500,6 +510,35 @@ pub(crate) fn reduce_rows(
     }
     let y = folds_by_formula(threads, "reduce_rows", &row_blocks(a.pattern)?, monoid, ptr, a.values)?;
     rows_where(threads, a.pattern, y, mask.map(|mask| mask.effective()), has)
+}
+
+/// y(i) = e ⊕ x(p) ⊕ … over `row_ptr[i] ≤ p < row_ptr[i + 1]`, an entry where row i has one.
+/// # Panics
+/// If row pointers decrease, or lead beyond the values.
+pub(crate) fn reduce_values_of_rows(
+    threads: &Threads,
+    monoid: &CompiledMonoid,
+    row_ptr: &[usize],
+    values: Slice<'_>,
+) -> Result<AnyVector> {
+    let blocks = blocks(row_ptr.len() - 1, &|i| (row_ptr[i] + i) as u64)?;
+    let y = folds_by_formula(threads, "reduce_rows", &blocks, monoid, row_ptr, values)?;
+    let bits = Bitmap::of_rows(threads, "entries of a result", row_ptr)?;
+    Ok(AnyVector::of(VectorPattern::bitmap(bits), y))
+}
+
+/// y(j) = e ⊕ x(p) ⊕ … over the p with `columns[p]` = j, an entry where j occurs.
+/// # Errors
+/// As for [`column_folds`].
+pub(crate) fn reduce_values_of_columns(
+    threads: &Threads,
+    monoid: &CompiledMonoid,
+    ncols: usize,
+    columns: &[u32],
+    values: Slice<'_>,
+) -> Result<AnyVector> {
+    let (y, present) = column_folds(threads, monoid, ncols, columns, values)?;
+    Ok(AnyVector::of(VectorPattern::bitmap(present), y))
 }
 
 /// y(j) = e ⊕ x(k) ⊗ A(k, j) ⊕ …, likewise, k increasing.

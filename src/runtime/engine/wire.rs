@@ -4,6 +4,7 @@ use crate::algebra::{Array, Number, Slice, SliceMut, Type};
 use crate::kernels::with_type;
 use crate::par::filled;
 use crate::runtime::Vector;
+use crate::sparse::Indices;
 use crate::{Error, Result};
 
 /// The bytes of values that are numbers, little-endian.
@@ -45,11 +46,19 @@ pub fn values_of(ty: Type, bytes: &mut [u8]) -> Result<Array> {
     }, Err(no_number(ty)))
 }
 
-/// The values of a vector in the processor's memory that has one at every place.
+/// The entries of a vector in the processor's memory as they lie there: their places, increasing, unless it has all, and
+/// their values. `None` for a bitmap, and for a vector elsewhere.
 #[must_use]
-pub fn full_values(x: &Vector) -> Option<Slice<'_>> {
+pub fn raw_entries(x: &Vector) -> Option<(Option<&[u32]>, Slice<'_>)> {
     let view = x.view().ok()?;
-    (view.pattern().nnz() == view.len()).then(|| view.values())
+    if view.pattern().nnz() == view.len() && view.values().len() == view.len() {
+        return Some((None, view.values()));
+    }
+    match view.pattern().indices() {
+        Indices::List(places) => Some((Some(places), view.values())),
+        Indices::All => Some((None, view.values())),
+        Indices::Bitmap(_) => None,
+    }
 }
 
 fn no_number(ty: Type) -> Error {

@@ -1,0 +1,139 @@
+//! Times of A·A, PageRank and triangles of R-MAT graphs on the ranks of a job, as lines of JSON.
+//!
+//! ```sh
+//! mpirun -n 4 target/release/examples/scaling --scale 16 --weak
+//! ```
+//! `--scale S`: 2^S vertices and 8·2^S edges drawn. `--weak`: log₂ p more for p ranks, so that each has as many edges.
+//! `--device cuda` computes on a GPU for each rank of a node. `--repeat N`: minima of N runs. `--bare` leaves the cluster
+//! out: what one rank takes without it.
+
+use std::time::Instant;
+
+use sparring::algebra::{Array, Type};
+use sparring::graph::PageRankOptions;
+use sparring::par::Threads;
+use sparring::runtime::{BinaryOp, Machine, Matrix, Semiring};
+use sparring::spgemm::Options;
+use sparring::{Cpu, Result};
+use sparring_cluster::{Cluster, graph};
+
+struct Arguments {
+    scale: u32,
+    weak: bool,
+    gpu: bool,
+    bare: bool,
+    repeat: u32,
+}
+
+fn arguments() -> Arguments {
+    let mut found = Arguments { scale: 14, weak: false, gpu: false, bare: false, repeat: 3 };
+    let mut words = std::env::args().skip(1);
+    while let Some(word) = words.next() {
+        let mut next = || words.next().unwrap_or_else(|| panic!("{word} wants a value"));
+        match word.as_str() {
+            "--scale" => found.scale = next().parse().expect("a number"),
+            "--repeat" => found.repeat = next().parse().expect("a number"),
+            "--weak" => found.weak = true,
+            "--bare" => found.bare = true,
+            "--device" => found.gpu = next() == "cuda",
+            other => panic!("no option {other}"),
+        }
+    }
+    found
+}
+
+/// The pattern of an R-MAT graph (a, b, c = 0.57, 0.19, 0.19), 8 edges a vertex drawn, names of vertices shuffled, values 1.
+fn rmat(scale: u32) -> Result<Matrix> {
+    let (n, edges) = (1usize << scale, 8usize << scale);
+    let mut state = 0x9e37_79b9_7f4a_7c15u64;
+    let mut next = move || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        state
+    };
+    let mut names: Vec<u32> = (0..n as u32).collect();
+    for i in (1..n).rev() {
+        names.swap(i, next() as usize % (i + 1));
+    }
+    let (mut rows, mut cols) = (Vec::with_capacity(edges), Vec::with_capacity(edges));
+    for _ in 0..edges {
+        let (mut i, mut j) = (0usize, 0usize);
+        for _ in 0..scale {
+            let draw = (next() >> 11) as f64 / (1u64 << 53) as f64;
+            let (down, right) = match draw {
+                x if x < 0.57 => (0, 0),
+                x if x < 0.76 => (0, 1),
+                x if x < 0.95 => (1, 0),
+                _ => (1, 1),
+            };
+            (i, j) = (2 * i + down, 2 * j + right);
+        }
+        rows.push(names[i]);
+        cols.push(names[j]);
+    }
+    let first = BinaryOp::new("first", Type::F64)?;
+    Matrix::build(&Threads::current(), (n, n), (rows, cols, Array::of(vec![1.0f64; edges])), Some(&first))
+}
+
+/// The least of the milliseconds of some runs.
+fn least(repeat: u32, machine: &Machine, mut run: impl FnMut() -> Result<()>) -> Result<f64> {
+    let mut best = f64::INFINITY;
+    for _ in 0..repeat {
+        machine.wait()?;
+        let began = Instant::now();
+        run()?;
+        machine.wait()?;
+        best = best.min(began.elapsed().as_secs_f64() * 1e3);
+    }
+    Ok(best)
+}
+
+fn main() -> Result<()> {
+    let asked = arguments();
+    let inner = || -> Result<Machine> {
+        Ok(if asked.gpu { Machine::cuda(Cluster::local_rank()?, None)? } else { Cpu::with_threads(1)?.into() })
+    };
+    let (machine, ranks, first, grid) = if asked.bare {
+        (inner()?, 1, true, (1, 1))
+    } else {
+        let cluster = Cluster::new(inner()?)?;
+        (cluster.machine(), cluster.size(), cluster.rank() == 0, cluster.grid().shape())
+    };
+    let scale = asked.scale + if asked.weak { ranks.ilog2() } else { 0 };
+    let whole = rmat(scale)?;
+    let a = machine.upload(&whole)?;
+    drop(whole);
+    let ring = Semiring::new("plus_times", Type::F64)?;
+    let plan = machine.plan(&a, &a, &Options::default())?;
+    let (flops, nnz) = (plan.flops(), plan.nnz());
+    drop(plan);
+    let mxm = least(asked.repeat, &machine, || machine.mxm(&ring, &a, &a).map(drop))?;
+    let mut steps = 0;
+    let ranked = PageRankOptions { tolerance: 1e-6, ..PageRankOptions::default() };
+    let pagerank = least(asked.repeat, &machine, || {
+        steps = graph::pagerank(&machine, &a, &ranked)?.iterations;
+        Ok(())
+    })?;
+    let mut found = 0;
+    let triangles = if asked.gpu {
+        f64::NAN
+    } else {
+        least(asked.repeat, &machine, || {
+            found = machine.triangles(&a, Default::default())?.count;
+            Ok(())
+        })?
+    };
+    if first {
+        println!(
+            "{{\"ranks\": {ranks}, \"grid\": [{}, {}], \"bare\": {}, \"scale\": {scale}, \"nnz\": {}, \"flops\": {flops}, \
+             \"nnz_c\": {nnz}, \"mxm_ms\": {mxm:.3}, \"pagerank_steps\": {steps}, \"pagerank_ms\": {pagerank:.3}, \
+             \"triangles\": {found}, \"triangles_ms\": {triangles:.3}}}",
+            grid.0,
+            grid.1,
+            asked.bare,
+            a.nnz(),
+        );
+    }
+    Ok(())
+}

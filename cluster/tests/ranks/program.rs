@@ -1,0 +1,56 @@
+//! The program, if one with `--cluster` is named by `SPARRING_PROGRAM`: the same results on any number of ranks.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+fn run(program: &Path, ranks: usize, arguments: &[&str]) -> std::process::Output {
+    let mut command = crate::mpirun(ranks, program);
+    command.args(["--cluster", "--threads", "1"]).args(arguments);
+    crate::waited(command, &format!("sparring {}, {ranks} ranks", arguments[0]), Duration::from_secs(60))
+}
+
+/// What follows a key in a line of JSON, up to the next comma.
+fn figure(line: &str, key: &str) -> String {
+    let at = line.find(&format!("\"{key}\":")).unwrap_or_else(|| panic!("no {key} in {line}")) + key.len() + 3;
+    line[at..].split([',', '}']).next().unwrap_or_default().into()
+}
+
+pub(crate) fn job() {
+    let Ok(program) = std::env::var("SPARRING_PROGRAM") else {
+        println!("skipped: SPARRING_PROGRAM names no program with --cluster");
+        return;
+    };
+    let (program, data) = (PathBuf::from(program), Path::new(env!("CARGO_MANIFEST_DIR")).join("../data"));
+    let karate = data.join("karate.mtx.gz");
+    let karate = karate.to_str().expect("a path");
+    let folder = std::env::temp_dir().join(format!("sparring-ranks-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("a folder");
+    let plain = folder.join("a.mtx");
+    let plain = plain.to_str().expect("a path");
+    // Written by all ranks together, read by parts.
+    let made = run(&program, 4, &["mxm", karate, "-o", plain]);
+    assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+    for ranks in [1, 3, 4] {
+        for (arguments, key, expected) in [
+            (&["mxm", karate, "--json"][..], "sum", "1212"),
+            (&["mxm", plain, "--semiring", "min_plus", "--json"], "nnz", "1146"),
+            (&["bfs", karate, "--source", "0", "--json"], "depth", "3"),
+            (&["components", karate, "--json"], "components", "1"),
+            (&["sssp", plain, "--source", "0", "--json"], "reached", "34"),
+            (&["triangles", karate, "--json"], "triangles", "45"),
+            (&["pagerank", karate, "--top", "1", "--json"], "iterations", "16"),
+            (&["reduce", plain, "--op", "plus", "--json"], "value", "1212"),
+        ] {
+            let out = run(&program, ranks, arguments);
+            let (text, errors) = (String::from_utf8_lossy(&out.stdout), String::from_utf8_lossy(&out.stderr));
+            assert!(out.status.success(), "{arguments:?} on {ranks} ranks: {errors}");
+            assert_eq!(text.lines().count(), 1, "one rank speaks: {text}");
+            assert_eq!(figure(&text, key), expected, "{arguments:?}: {text}");
+            assert_eq!(figure(&text, "ranks"), ranks.to_string());
+        }
+        let out = run(&program, ranks, &["pagerank", "/no/such/file.mtx"]);
+        let errors = String::from_utf8_lossy(&out.stderr);
+        assert!(!out.status.success() && errors.matches("sparring: ").count() == 1, "{errors}");
+    }
+    std::fs::remove_dir_all(&folder).expect("a folder");
+}
