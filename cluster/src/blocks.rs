@@ -4,7 +4,7 @@ use std::any::Any;
 use std::sync::Arc;
 
 use sparring::algebra::Type;
-use sparring::runtime::engine::{Object, Remote};
+use sparring::runtime::engine::Remote;
 use sparring::runtime::{IndexList, Machine, Matrix, Op, Vector};
 use sparring::{Cpu, Result};
 
@@ -95,7 +95,7 @@ impl Piece {
         let shared = &self.shared;
         let (made, _) = shared.together("download of a vector", || {
             let entries = Entries::of(&self.piece)?;
-            let all = shared.world.all_gather(&entries.parts(&[0..self.piece.len()])?.bytes)?;
+            let all = shared.world.all_gather(&entries.all()?)?;
             let starts = shared.grid.all().map(|at| shared.grid.piece_of(self.len, at).start);
             let parts: Vec<(usize, &[u8])> = starts.zip(all.iter()).collect();
             Ok((joined(entries.ty(), self.len, parts.into_iter())?, 0))
@@ -133,8 +133,8 @@ macro_rules! remote {
             fn nnz(&self) -> Result<usize> {
                 Ok(self.nnz)
             }
-            fn download(&self) -> Result<Object> {
-                Ok(self.whole()?.into())
+            fn download(&self) -> Result<Box<dyn Any>> {
+                Ok(Box::new(self.whole()?))
             }
             fn index_list(&self) -> Result<Option<IndexList>> {
                 Ok(None)

@@ -668,6 +668,12 @@ impl Engine for Cluster {
     fn triangles(&self) -> Option<&dyn TriangleEngine> {
         Some(self)
     }
+    fn cp(&self) -> Option<sparring::runtime::engine::CpMachines<'_>> {
+        Some((self, self))
+    }
+    fn distances(&self) -> Option<&dyn sparring::runtime::engine::DistanceEngine> {
+        Some(self)
+    }
 }
 
 impl TriangleEngine for Cluster {

@@ -86,7 +86,7 @@ impl Shared {
             Line::Column => self.redealt(piece, |at| grid.piece_of(n, at), |at| grid.column_piece_of(n, at))?,
         };
         let entries = Entries::of(&part)?;
-        let all = self.line(line).all_gather(&entries.parts(&[0..part.len()])?.bytes)?;
+        let all = self.line(line).all_gather(&entries.all()?)?;
         let starts = self.parts(line, n).into_iter().map(|range| range.start);
         let parts: Vec<_> = starts.zip(all.iter()).collect();
         here(&self.inner, joined(entries.ty(), self.span(line, n).len(), parts.into_iter())?)
@@ -94,7 +94,7 @@ impl Shared {
     /// All of a vector of `n` places that lies in pieces.
     pub(crate) fn gathered_whole(&self, n: usize, piece: &Vector) -> Result<Vector> {
         let entries = Entries::of(piece)?;
-        let all = self.world.all_gather(&entries.parts(&[0..piece.len()])?.bytes)?;
+        let all = self.world.all_gather(&entries.all()?)?;
         let starts = self.grid.all().map(|at| self.grid.piece_of(n, at).start);
         let parts: Vec<_> = starts.zip(all.iter()).collect();
         here(&self.inner, joined(entries.ty(), n, parts.into_iter())?)

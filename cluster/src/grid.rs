@@ -88,7 +88,8 @@ fn within(range: Range<usize>, parts: usize, i: usize) -> Range<usize> {
     range.start + cut(range.len(), parts, i)..range.start + cut(range.len(), parts, i + 1)
 }
 
-fn cut(n: usize, parts: usize, i: usize) -> usize {
+/// Where part `i` of a dimension of `n` begins.
+pub(crate) fn cut(n: usize, parts: usize, i: usize) -> usize {
     (n as u128 * i as u128 / parts as u128) as usize
 }
 

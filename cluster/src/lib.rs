@@ -31,7 +31,33 @@
 //! | reduce | one value a rank | p |
 //! | rows reduced or counted | partial results along rows | m / r |
 //! | transpose, extract, assign, scatter, diag | entries to the ranks that hold their new places | nnz / p |
+//! | distances, neighbours, rows within a radius | the rows of Y, tile after tile in a ring; results to all ranks, or to blocks | nnz(Y) + 2·n·k (all distances: n·m) |
+//! | an index asked for neighbours | the rows of X; the nearest of each to the rank that has its row, and from there to all | nnz(X) + 4·n·k |
+//! | a mode of CP-ALS, R columns | rows of V to those who hold them, rows of the factor to the layer, Gram matrices to all | 2·R·n / pₙ + p·R² |
 //! | Kronecker product | both operands | nnz |
+//!
+//! Neighbours: rank r of p has the rows from ⌊n·r / p⌋ on of X, and the tiles of Y come round. CP-ALS: the ranks form a grid
+//! with pₙ parts of mode n, p₁ · … · p_d = p; every rank is given the whole tensor, and computes with the entries of its
+//! block.
+//!
+//! ```
+//! use std::sync::Arc;
+//! use sparring::distance::{Metric, Options};
+//! use sparring::factor::CpAls;
+//! use sparring::runtime::{Comparison, Machine, Matrix};
+//! use sparring::{Cpu, Csr, Tensor};
+//! use sparring_cluster::Cluster;
+//! let cluster = Cluster::new(Cpu::new())?;
+//! let x = Matrix::from(Csr::<f64>::new(3, 2, vec![0, 1, 2, 4], vec![0, 1, 0, 1], vec![1.0, 1.0, 2.0, 1.0])?);
+//! let options = Options { exclude_self: true, ..Options::default() };
+//! let asked = Comparison { measure: Arc::new(Metric::Cosine), x, y: None, options };
+//! assert_eq!(Machine::from(cluster.clone()).neighbours(&asked, 1)?.indices(), [2, 2, 0]);
+//! // The outer product of (1, 2), (1, 3) and (1, 4).
+//! let dense = [1.0, 4.0, 3.0, 12.0, 2.0, 8.0, 6.0, 24.0];
+//! let found = CpAls::new(1).run(&cluster, &Tensor::<f64>::from_dense(vec![2, 2, 2], &dense, 0.0)?)?;
+//! assert!((found.fit - 1.0).abs() < 1e-7);
+//! # Ok::<(), sparring::Error>(())
+//! ```
 //!
 //! # Results
 //!
@@ -39,6 +65,10 @@
 //! with vectors and reductions fold on each rank, and then the partial results in the order of the grid: the same bits
 //! in every run on one grid, those of one rank wherever ⊕ is exact (integers, min, max, truth values), and for sums of
 //! floats where [`Cluster::set_reproducible`] asks for them.
+//!
+//! Neighbours have the bits and the order of one rank. Where entries are so large or so small that a measure scales rows
+//! by what others hold, every rank compares all of them, in the time of one. CP-ALS has those of one
+//! rank up to rounding: rows of V and sums over rows are added up in the order of ranks.
 //!
 //! # Ranks together
 //!
@@ -49,7 +79,9 @@
 mod blocks;
 mod cluster;
 mod dense;
+mod distances;
 mod engine;
+mod factor;
 mod fold;
 pub mod graph;
 mod grid;

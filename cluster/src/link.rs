@@ -106,7 +106,8 @@ impl Link for Alone {
 pub(crate) fn room(bytes: usize) -> Result<Vec<u8>> {
     let mut buffer = Vec::new();
     let wrong = |_| Error::OutOfMemory { bytes: bytes as u128, what: "a message" };
-    buffer.try_reserve_exact(bytes).map_err(wrong)?;
+    // An empty vector's address is one that means something else to Open MPI: `MPI_IN_PLACE`.
+    buffer.try_reserve_exact(bytes.max(1)).map_err(wrong)?;
     buffer.resize(bytes, 0);
     Ok(buffer)
 }

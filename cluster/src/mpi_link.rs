@@ -1,6 +1,7 @@
 //! Ranks that are processes of MPI. This file is the crate's only home of `unsafe`.
 
 use std::fmt;
+use std::mem::ManuallyDrop;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use mpi::Threading;
@@ -84,8 +85,16 @@ unsafe impl Sync for Handle {}
 /// A communicator.
 pub(crate) struct Mpi {
     // Freed before MPI may end.
-    comm: Handle,
+    comm: ManuallyDrop<Handle>,
     session: Arc<Session>,
+}
+
+impl Drop for Mpi {
+    fn drop(&mut self) {
+        let _turn = locked(&TURN);
+        // SAFETY: it is dropped here alone, and nothing uses it after.
+        unsafe { ManuallyDrop::drop(&mut self.comm) };
+    }
 }
 
 impl fmt::Debug for Mpi {
@@ -100,14 +109,14 @@ impl Mpi {
         let session = Session::get()?;
         let _turn = locked(&TURN);
         let comm = Handle(SimpleCommunicator::world().duplicate());
-        Ok(Self { comm, session })
+        Ok(Self { comm: ManuallyDrop::new(comm), session })
     }
     /// The processes of a communicator.
     pub(crate) fn of(comm: &impl Communicator) -> Result<Self> {
         let session = Session::get()?;
         let _turn = locked(&TURN);
         let comm = Handle(comm.duplicate());
-        Ok(Self { comm, session })
+        Ok(Self { comm: ManuallyDrop::new(comm), session })
     }
     /// The number of this process among those that share its memory.
     pub(crate) fn rank_on_node(&self) -> Result<usize> {
@@ -160,7 +169,7 @@ impl Link for Mpi {
         }
         let (counts, starts) = laid_out(&lengths);
         let (comm, _turn) = self.comm();
-        comm.all_gather_varcount_into(mine, &mut PartitionMut::new(&mut bytes[..], counts, starts));
+        comm.all_gather_varcount_into(addressed(mine), &mut PartitionMut::new(&mut bytes[..], counts, starts));
         Ok(Parts { bytes, lengths })
     }
     fn exchange(&self, to: &Parts) -> Result<Parts> {
@@ -187,7 +196,7 @@ impl Link for Mpi {
             let ((counts, starts), (to_here, from)) = (laid_out(&to.lengths), laid_out(&lengths));
             let (comm, _turn) = self.comm();
             comm.all_to_all_varcount_into(
-                &Partition::new(&to.bytes[..], counts, starts),
+                &Partition::new(addressed(&to.bytes), counts, starts),
                 &mut PartitionMut::new(with_address(&mut bytes, &mut [0]), to_here, from),
             );
         }
@@ -199,18 +208,24 @@ impl Link for Mpi {
         }
         let (counts, starts) = laid_out(lengths);
         let (comm, _turn) = self.comm();
-        comm.all_gather_varcount_into(mine, &mut PartitionMut::new(all, counts, starts));
+        comm.all_gather_varcount_into(addressed(mine), &mut PartitionMut::new(all, counts, starts));
     }
     fn exchange_over(&self, to: &[u8], sent: &[usize], got: &[usize], all: &mut [u8]) {
         let ((counts, starts), (to_here, from)) = (laid_out(sent), laid_out(got));
         let (comm, _turn) = self.comm();
-        comm.all_to_all_varcount_into(&Partition::new(to, counts, starts), &mut PartitionMut::new(all, to_here, from));
+        comm.all_to_all_varcount_into(
+            &Partition::new(addressed(to), counts, starts),
+            &mut PartitionMut::new(with_address(all, &mut [0]), to_here, from),
+        );
     }
     fn split(&self, color: usize) -> Result<Arc<dyn Link>> {
         let (comm, _turn) = self.comm();
         let made = comm.split_by_color(Color::with_value(color as i32));
         let none = || Error::Device { what: "MPI".into(), message: "a communicator was not split".into() };
-        Ok(Arc::new(Self { comm: Handle(made.ok_or_else(none)?), session: Arc::clone(&self.session) }))
+        Ok(Arc::new(Self {
+            comm: ManuallyDrop::new(Handle(made.ok_or_else(none)?)),
+            session: Arc::clone(&self.session),
+        }))
     }
     fn abort(&self, status: i32) -> ! {
         self.comm.0.abort(status)
@@ -243,7 +258,7 @@ impl Mpi {
     }
 }
 
-/// The buffer; none of no bytes, whose address an empty buffer to be sent may have too: Open MPI takes the two for one.
+/// As [`addressed`], of a buffer to be filled.
 fn with_address<'a>(buffer: &'a mut [u8], spare: &'a mut [u8; 1]) -> &'a mut [u8] {
     if buffer.is_empty() { &mut spare[..0] } else { buffer }
 }
@@ -258,4 +273,11 @@ fn laid_out(lengths: &[usize]) -> (Vec<i32>, Vec<i32>) {
     });
     let starts = starts.collect();
     (counts, starts)
+}
+
+/// The same bytes, with an address also where there are none: that of an empty vector is 1, which Open MPI takes for
+/// `MPI_IN_PLACE`.
+fn addressed(bytes: &[u8]) -> &[u8] {
+    static NONE: [u8; 1] = [0];
+    if bytes.is_empty() { &NONE[..0] } else { bytes }
 }

@@ -74,7 +74,7 @@ pub(crate) fn mxm(
     let n = cols.len();
     let strip = |k: usize| n * k / stages..n * (k + 1) / stages;
     let multiply = |k: usize, right: Result<Matrix>| -> Result<Matrix> {
-        let (left, right) = (left.as_ref().map_err(|e| other(e))?, right?);
+        let (left, right) = (left.as_ref().map_err(other)?, right?);
         let ring = ring.shifted([rows.start as u64, 0, (cols.start + strip(k).start) as u64]);
         let of_mask = match mask {
             None => None,

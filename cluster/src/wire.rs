@@ -107,6 +107,10 @@ impl Entries {
         };
         Ok((places, values.as_bytes().ok_or_else(broken)?))
     }
+    /// All of them as bytes.
+    pub(crate) fn all(&self) -> Result<Vec<u8>> {
+        Ok(self.parts(std::slice::from_ref(&(0..self.x.len())))?.bytes)
+    }
     /// Those at places of several ranges as bytes, one range behind the other; places are counted from the start of each.
     pub(crate) fn parts(&self, ranges: &[Range<usize>]) -> Result<Parts> {
         let (size, (places, values)) = (self.ty().size(), self.raw()?);

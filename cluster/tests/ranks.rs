@@ -4,12 +4,16 @@
 
 #[path = "ranks/algorithms.rs"]
 mod algorithms;
+#[path = "ranks/factor.rs"]
+mod factor;
 #[path = "ranks/failures.rs"]
 mod failures;
 #[path = "../../tests/oracle/functions.rs"]
 mod functions;
 #[path = "../../tests/oracle/names.rs"]
 mod names;
+#[path = "ranks/neighbours.rs"]
+mod neighbours;
 #[path = "../../tests/oracle/objects.rs"]
 mod objects;
 #[path = "ranks/products.rs"]
@@ -50,6 +54,8 @@ fn rank(scenario: &str) {
         }
         "products" => products::all(&cluster),
         "algorithms" => algorithms::all(&cluster),
+        "neighbours" => neighbours::all(&cluster),
+        "factor" => factor::all(&cluster),
         other => failures::rank(other, &cluster),
     }
 }
@@ -104,7 +110,7 @@ fn job() {
     }
     let asked = std::env::var("SPARRING_RANKS").unwrap_or_else(|_| "1,2,4,6,9".into());
     for ranks in asked.split(',').map(|n| n.trim().parse::<usize>().expect("a number of ranks")) {
-        for scenario in ["products", "algorithms", "oracle"] {
+        for scenario in ["products", "algorithms", "neighbours", "factor", "oracle"] {
             let out = start(ranks, scenario, Duration::from_secs(240));
             let (said, errors) = (String::from_utf8_lossy(&out.stdout), String::from_utf8_lossy(&out.stderr));
             assert!(out.status.success(), "{scenario} on {ranks} ranks:\n{said}\n{errors}");

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::algebra::Real;
 use crate::par::{collected, filled, reserved};
-use crate::{Csr, Index, Result};
+use crate::{Csr, Error, Index, Result};
 
 /// The nearest rows of Y for each row of X, nearest first; rows at equal distance in order of their numbers.
 #[derive(Clone, Debug, PartialEq)]
@@ -31,6 +31,32 @@ impl<T: Real> Neighbours<T> {
     ) -> Self {
         debug_assert!(indices.len() == nrows * k && distances.len() == nrows * k);
         Self { nrows, ncols, k, indices, distances, explain }
+    }
+    /// The result of `nrows` rows of X, `k` neighbours each among `ncols` rows of Y, that were found some other way: row
+    /// after row, nearest first.
+    ///
+    /// ```
+    /// use sparring::distance::Neighbours;
+    /// let near = Neighbours::from_parts((2, 5), 1, vec![4, 0], vec![0.5, 0.25])?;
+    /// assert_eq!(near.row(1), (&[0][..], &[0.25][..]));
+    /// // Row 5 of 5.
+    /// assert!(Neighbours::from_parts((1, 5), 1, vec![5], vec![0.5]).is_err());
+    /// # Ok::<(), sparring::Error>(())
+    /// ```
+    /// # Errors
+    /// [`Error::Length`] unless there are `nrows` · `k` of both; [`Error::Argument`] for a neighbour that is no row of Y.
+    pub fn from_parts((nrows, ncols): (usize, usize), k: usize, indices: Vec<u32>, distances: Vec<T>) -> Result<Self> {
+        let expected = nrows.saturating_mul(k);
+        for (what, found) in [("neighbours", indices.len()), ("distances", distances.len())] {
+            if found != expected {
+                return Err(Error::Length { what, found, expected });
+            }
+        }
+        if let Some(&j) = indices.iter().find(|&&j| j as usize >= ncols) {
+            let message = format!("{j} is no row of {ncols}");
+            return Err(Error::Argument { name: "indices", message });
+        }
+        Ok(Self::new(ncols, k, indices, distances, nrows, String::new()))
     }
     /// Rows of X.
     pub fn nrows(&self) -> usize {

@@ -298,8 +298,9 @@ fn run<T: Real, I: Index>(als: &CpAls<'_, T>, machine: &dyn CpMachine<T, I>, x: 
             fits.push(fit);
             converged = fits.len() > 1 && change.abs() < als.tolerance;
             let sweep = Sweep { start, number: fits.len(), fit, change, elapsed: began.elapsed() };
-            stopped = als.watch.as_ref().is_some_and(|watch| watch(sweep).is_break())
+            let wanted = als.watch.as_ref().is_some_and(|watch| watch(sweep).is_break())
                 || als.limit.is_some_and(|limit| began.elapsed() >= limit);
+            stopped = state.stops(wanted)?;
         }
         let fit = fits.last().copied().unwrap_or(0.0);
         if best.as_ref().is_none_or(|best| fit > best.fit) {

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::machine::{Agreement, CpMachine, CpState, Solve};
+use super::machine::{Agreement, CpMachine, CpRows, CpState, Solve};
 use super::solve::pseudo_inverse;
 use crate::algebra::{PlusTimes, Real};
 use crate::kernels::precompiled;
@@ -18,18 +18,29 @@ const SYSTEM: usize = 8;
 /// Rounds of coordinate descent for a row without negative elements, at most.
 const ROUNDS: usize = 100;
 
-/// A prepared tensor, its factors and what belongs to them.
-#[derive(Debug)]
-struct CpuCp<'x, T: Real, I: Index> {
+/// A prepared tensor whose products are with whole factors.
+struct Whole<'x, T: Real, I: Index> {
     threads: &'x Threads,
     plan: Mttkrp<'x, T, I>,
     kept: Kept<T>,
+}
+
+/// Factors, what their products come from, and what belongs to them.
+struct CpuCp<'x, T: Real, I: Index> {
+    threads: &'x Threads,
+    of: Source<'x, T, I>,
     factors: Vec<Dense<T>>,
     products: Vec<Dense<T>>,
     /// AₙᵀAₙ of each mode, row after row.
     grams: Vec<Vec<f64>>,
     weights: Vec<f64>,
     singular: usize,
+}
+
+/// Where products come from.
+enum Source<'x, T: Real, I: Index> {
+    Whole(Box<Whole<'x, T, I>>),
+    Rows(Box<dyn CpRows<T> + 'x>),
 }
 
 /// What makes a [`CpuCp`].
@@ -77,31 +88,80 @@ fn state<'x, T: Real, I: Index>(
     let rank = factors.first().map_or(0, Dense::ncols);
     let budget = room::<T>(cpu, x.dims(), rank)?;
     let plan = Mttkrp::new(cpu.threads(), x.into(), rank, None, variant, budget)?;
-    let mut products = Vec::with_capacity(x.order());
-    for &n in x.dims() {
-        products.push(Dense::filled(n, rank, T::ZERO)?);
-    }
-    let mut grams = Vec::with_capacity(x.order());
-    for _ in x.dims() {
-        grams.push(filled(rank * rank, 0.0, "Gram matrices")?);
-    }
-    let weights = filled(rank, 1.0, "weights")?;
     let threads = cpu.threads();
-    Ok(Box::new(CpuCp { threads, plan, kept: Kept::default(), factors, products, grams, weights, singular: 0 }))
+    let whole = Box::new(Whole { threads, plan, kept: Kept::default() });
+    Ok(Box::new(CpuCp::new(threads, factors, Source::Whole(whole))?))
+}
+
+/// The steps of CP-ALS on rows of factors that this processor holds, a `Dense` for each mode: what a machine of many
+/// processes runs on each. [`CpState::model`] has these rows alone.
+/// # Errors
+/// [`Error::OutOfMemory`](crate::Error::OutOfMemory); those of `products`.
+pub fn cp_rows<'x, T: Real>(
+    cpu: &'x Cpu,
+    factors: Vec<Dense<T>>,
+    products: Box<dyn CpRows<T> + 'x>,
+) -> Result<Box<dyn CpState<T> + 'x>> {
+    let mut made = CpuCp::<T, u32>::new(cpu.threads(), factors, Source::Rows(products))?;
+    made.tell_all()?;
+    Ok(Box::new(made))
+}
+
+impl<'x, T: Real, I: Index> CpuCp<'x, T, I> {
+    fn new(threads: &'x Threads, factors: Vec<Dense<T>>, of: Source<'x, T, I>) -> Result<Self> {
+        let rank = factors.first().map_or(0, Dense::ncols);
+        let (mut products, mut grams) = (Vec::with_capacity(factors.len()), Vec::with_capacity(factors.len()));
+        for factor in &factors {
+            products.push(Dense::filled(factor.nrows(), rank, T::ZERO)?);
+            grams.push(filled(rank * rank, 0.0, "Gram matrices")?);
+        }
+        let weights = filled(rank, 1.0, "weights")?;
+        Ok(Self { threads, of, factors, products, grams, weights, singular: 0 })
+    }
+    /// Adds to sums over the rows here those of the others.
+    fn sum(&self, sums: &mut [f64]) -> Result<()> {
+        match &self.of {
+            Source::Whole(_) => Ok(()),
+            Source::Rows(rows) => rows.sum(sums),
+        }
+    }
+    /// Σᵢ aᵢ Υ aᵢᵀ − 2 vᵢ aᵢᵀ: what the factor adds to ‖X − M‖².
+    fn misfit(&self, a: &Dense<T>, mode: usize, system: &[f64]) -> Result<f64> {
+        let mut sum = [misfit(self.threads, a, &self.products[mode], system)?];
+        self.sum(&mut sum)?;
+        Ok(sum[0])
+    }
+    fn tell(&mut self, mode: usize) -> Result<()> {
+        match &mut self.of {
+            Source::Whole(_) => Ok(()),
+            Source::Rows(rows) => rows.changed(mode, &self.factors[mode]),
+        }
+    }
+    fn tell_all(&mut self) -> Result<()> {
+        (0..self.factors.len()).try_for_each(|mode| self.tell(mode))
+    }
 }
 
 impl<T: Real, I: Index> CpState<T> for CpuCp<'_, T, I> {
     fn gram(&mut self, mode: usize) -> Result<()> {
         let (a, rank) = (&self.factors[mode], self.weights.len());
-        self.grams[mode] = summed(self.threads, a.nrows(), rank * rank, |rows, sums| {
+        let mut sums = summed(self.threads, a.nrows(), rank * rank, |rows, sums| {
             dispatch_work(Gram { a: &a.values()[rows.start * rank..rows.end * rank], rank, sums });
         })?;
+        self.sum(&mut sums)?;
+        self.grams[mode] = sums;
         Ok(())
     }
 
     fn mttkrp(&mut self, mode: usize) -> Result<()> {
-        let (out, kept) = (&mut self.products[mode], &mut self.kept);
-        self.plan.mttkrp_into(self.threads, PlusTimes::<T>::new(), &self.factors, mode, out, kept)
+        let out = &mut self.products[mode];
+        match &mut self.of {
+            Source::Whole(whole) => {
+                let Whole { threads, plan, kept } = &mut **whole;
+                plan.mttkrp_into(threads, PlusTimes::<T>::new(), &self.factors, mode, out, kept)
+            }
+            Source::Rows(rows) => rows.mttkrp(mode, out),
+        }
     }
 
     fn solve(&mut self, mode: usize, how: Solve) -> Result<()> {
@@ -128,11 +188,12 @@ impl<T: Real, I: Index> CpState<T> for CpuCp<'_, T, I> {
             row.iter_mut().zip(weights).for_each(|(x, &w)| *x = T::from_f64(x.as_f64() * w));
         });
         rows_of(self.threads, a, v, rank, |row, v| times(v, &inverse, row))?;
-        let limit = misfit(self.threads, &before, v, &system)?;
+        let limit = self.misfit(&before, mode, &system)?;
         // Sums of rounded numbers that are equal.
-        if misfit(self.threads, a, v, &system)? <= limit + 1e-14 * limit.abs() {
+        if self.misfit(&self.factors[mode], mode, &system)? <= limit + 1e-14 * limit.abs() {
             return Ok(());
         }
+        let (v, a) = (&self.products[mode], &mut self.factors[mode]);
         a.values_mut().copy_from_slice(before.values());
         rows_of(self.threads, a, v, rank, |row, v| {
             let (mut rest, mut change) = (vec![0.0; rank], vec![0.0; rank]);
@@ -141,29 +202,35 @@ impl<T: Real, I: Index> CpState<T> for CpuCp<'_, T, I> {
             times(&rest, &inverse, &mut change);
             row.iter_mut().zip(&change).for_each(|(x, &d)| *x += d);
         })?;
-        if misfit(self.threads, a, v, &system)? > limit {
-            *a = before;
+        if self.misfit(&self.factors[mode], mode, &system)? > limit {
+            self.factors[mode] = before;
         }
         Ok(())
     }
 
     fn normalise(&mut self, mode: usize, norm: Norm) -> Result<()> {
         let (a, rank) = (&mut self.factors[mode], self.weights.len());
-        self.weights = crate::tensor::column_norms(a, norm).iter().map(|n| n.as_f64()).collect();
+        let mut norms = crate::tensor::column_norms(a, norm);
+        if let Source::Rows(rows) = &self.of {
+            rows.norms(norm, &mut norms)?;
+        }
+        self.weights = norms.iter().map(|n| n.as_f64()).collect();
         let norms: Vec<T> = self.weights.iter().map(|&n| T::from_f64(n)).collect();
         refill_rows(self.threads, a, rank, |row| {
             row.iter_mut().zip(&norms).filter(|(_, n)| **n != T::ZERO).for_each(|(x, &n)| *x = *x / n);
-        })
+        })?;
+        self.tell(mode)
     }
 
     fn agreement(&mut self, mode: usize) -> Result<Agreement> {
         let (a, v, rank) = (&self.factors[mode], &self.products[mode], self.weights.len());
-        let inner = summed(self.threads, a.nrows(), rank, |rows, sums| {
+        let mut inner = summed(self.threads, a.nrows(), rank, |rows, sums| {
             for i in rows {
                 let products = a.row(i).iter().zip(v.row(i)).map(|(x, y)| x.as_f64() * y.as_f64());
                 sums.iter_mut().zip(products).for_each(|(sum, p)| *sum += p);
             }
         })?;
+        self.sum(&mut inner)?;
         let inner = inner.iter().zip(&self.weights).map(|(x, w)| x * w).sum();
         let mut model = 0.0;
         for (r, w) in self.weights.iter().enumerate() {
@@ -183,12 +250,17 @@ impl<T: Real, I: Index> CpState<T> for CpuCp<'_, T, I> {
         self.factors = factors;
         self.weights.fill(1.0);
         self.singular = 0;
-        self.kept = Kept::default();
-        Ok(())
+        if let Source::Whole(whole) = &mut self.of {
+            whole.kept = Kept::default();
+        }
+        self.tell_all()
     }
 
     fn explain(&self) -> String {
-        self.plan.explain()
+        match &self.of {
+            Source::Whole(whole) => whole.plan.explain(),
+            Source::Rows(rows) => rows.explain(),
+        }
     }
 }
 

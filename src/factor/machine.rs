@@ -43,6 +43,20 @@ pub trait CpMachine<T: Real, I: Index> {
     ) -> Result<Box<dyn CpState<T> + 'x>>;
 }
 
+impl<T: Real, I: Index> CpMachine<T, I> for &dyn CpMachine<T, I> {
+    fn cp_room(&self, x: &Tensor<T, I>, rank: usize) -> Result<()> {
+        (**self).cp_room(x, rank)
+    }
+    fn cp_state<'x>(
+        &'x self,
+        x: &'x Tensor<T, I>,
+        factors: Vec<Dense<T>>,
+        variant: Option<Variant>,
+    ) -> Result<Box<dyn CpState<T> + 'x>> {
+        (**self).cp_state(x, factors, variant)
+    }
+}
+
 /// The steps of a sweep. Modes come in their order, and a factor changes in the steps of its own mode only.
 ///
 /// # Errors
@@ -66,6 +80,10 @@ pub trait CpState<T: Real> {
     fn restart(&mut self, factors: Vec<Dense<T>>) -> Result<()>;
     /// What was chosen for the products, and why.
     fn explain(&self) -> String;
+    /// Whether the run stops, where this caller wants it: several that run together stop together.
+    fn stops(&self, wanted: bool) -> Result<bool> {
+        Ok(wanted)
+    }
     /// Waits until the steps so far are done, so that they can be timed.
     fn finish(&self) -> Result<()> {
         Ok(())
@@ -75,4 +93,23 @@ pub trait CpState<T: Real> {
     fn products_time(&mut self) -> Result<Option<Duration>> {
         Ok(None)
     }
+}
+
+/// Rows of factors that are here, where others hold the others: what their steps on the processor ask of the rest.
+///
+/// All sums over the rows of a factor are those of the rows here until [`sum`](Self::sum) has added the others'.
+///
+/// # Errors
+/// Each fails with what the exchange may fail with.
+pub trait CpRows<T: Real> {
+    /// Rows here of V = X₍ₙ₎ (⊙ Aₘ), into `rows`.
+    fn mttkrp(&mut self, mode: usize, rows: &mut Dense<T>) -> Result<()>;
+    /// The rows here of a factor are these; products after it are with them.
+    fn changed(&mut self, mode: usize, rows: &Dense<T>) -> Result<()>;
+    /// Adds the sums of all others, the same bits everywhere.
+    fn sum(&self, sums: &mut [f64]) -> Result<()>;
+    /// Norms of columns, from those of the rows here.
+    fn norms(&self, norm: Norm, norms: &mut [T]) -> Result<()>;
+    /// What was chosen for the products, and why.
+    fn explain(&self) -> String;
 }

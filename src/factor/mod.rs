@@ -11,6 +11,7 @@ mod machine;
 mod solve;
 
 pub use als::{CpAls, CpFit, CpTensor, Sweep};
+pub use cpu::cp_rows;
 #[cfg(feature = "cuda")]
 pub use cuda::InForm;
-pub use machine::{Agreement, CpMachine, CpState, Solve};
+pub use machine::{Agreement, CpMachine, CpRows, CpState, Solve};

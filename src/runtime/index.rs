@@ -24,20 +24,26 @@ use crate::{Error, Result};
 pub struct RowIndex(Box<dyn EngineIndex>);
 
 /// An index of some engine, whose rows are of f32 or f64.
-pub(crate) trait EngineIndex: Any + Debug + Send + Sync {
+pub trait EngineIndex: Any + Debug + Send + Sync {
+    /// Rows and columns of Y.
     fn shape(&self) -> (usize, usize);
+    /// The type of its values.
     fn ty(&self) -> Type;
+    /// Writes it to a file.
+    /// # Errors
+    /// Those of the engine.
     fn save(&self, path: &Path) -> Result<()>;
 }
 
 impl RowIndex {
-    pub(super) fn new(index: impl EngineIndex) -> Self {
+    /// The index of an engine.
+    pub fn new(index: impl EngineIndex) -> Self {
         Self(Box::new(index))
     }
     /// The index as its engine made it.
     /// # Errors
     /// [`Error::Argument`] if it was made by another one.
-    pub(super) fn on<X: EngineIndex>(&self) -> Result<&X> {
+    pub fn on<X: EngineIndex>(&self) -> Result<&X> {
         let index: &dyn Any = &*self.0;
         let message = || "it was made on another machine".into();
         index.downcast_ref().ok_or_else(|| Error::Argument { name: "index", message: message() })

@@ -259,7 +259,7 @@ impl Matrix {
     pub fn download(&self) -> Result<Self> {
         match &self.0 {
             Place::Host(_) => Ok(self.clone()),
-            Place::Remote(there, _) => there.download()?.try_into(),
+            Place::Remote(there, _) => there.download()?.downcast().map(|here| *here).map_err(|_| elsewhere("matrix")),
         }
     }
     /// Whether both are one matrix: they share their memory.

@@ -164,6 +164,13 @@ impl Machine {
         if let Some(cuda) = self.typed::<Cuda>() {
             return run!(cuda);
         }
+        if let Some((narrow, wide)) = self.engine().cp() {
+            return match &x.0 {
+                Held::F64(x) => als.run(&narrow, &**x),
+                Held::WideF64(x) => als.run(&wide, &**x),
+                _ => unreachable!("it is of f64"),
+            };
+        }
         let why = "it is for processors and GPUs".into();
         Err(Error::Unsupported { what: format!("CP on {}", self.name()), why })
     }

@@ -3,7 +3,6 @@
 use std::any::Any;
 use std::fmt::Debug;
 
-use super::engine::Object;
 use crate::algebra::Type;
 use crate::sparse::IndexList;
 use crate::{Error, Result};
@@ -28,10 +27,10 @@ pub trait Remote: Any + Debug + Send + Sync {
     /// # Errors
     /// Those of the engine.
     fn nnz(&self) -> Result<usize>;
-    /// A copy in the processor's memory.
+    /// A copy in the processor's memory: a [`Matrix`](super::Matrix) or a [`Vector`](super::Vector), as this is.
     /// # Errors
     /// Those of the engine.
-    fn download(&self) -> Result<Object>;
+    fn download(&self) -> Result<Box<dyn Any>>;
     /// The values of a vector as an index list that stays where they are; `None` if they are to be brought here, to be
     /// looked at.
     /// # Errors

@@ -187,7 +187,7 @@ impl Vector {
     pub fn download(&self) -> Result<Self> {
         match &self.0 {
             Place::Host(_) => Ok(self.clone()),
-            Place::Remote(there) => there.download()?.try_into(),
+            Place::Remote(there) => there.download()?.downcast().map(|here| *here).map_err(|_| elsewhere("vector")),
         }
     }
     /// Whether it is in the processor's memory.

@@ -57,8 +57,8 @@ fn upward(machine: &Machine, graph: &Matrix, n: usize) -> Result<Matrix> {
         let mut row_ptr = reserved(pattern.nrows() + 1, "row pointers")?;
         let mut kept = reserved(pattern.nnz(), "columns")?;
         row_ptr.push(0);
-        for i in 0..pattern.nrows() {
-            let own = (of_rows[i], rows.start + i);
+        for (i, degree) in of_rows.into_iter().enumerate() {
+            let own = (degree, rows.start + i);
             let leads_up = |j: &u32| (of_cols[*j as usize], cols.start + *j as usize) > own;
             kept.extend(pattern.row(i).iter().copied().filter(leads_up));
             row_ptr.push(kept.len());

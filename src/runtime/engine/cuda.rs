@@ -48,7 +48,7 @@ trait DeviceObject: Any + Clone + Debug + Send + Sync {
     fn values(&self) -> &Arc<RawBuffer>;
     fn shape(&self) -> (usize, usize);
     fn nnz(&self, cuda: &Cuda) -> Result<usize>;
-    fn download(&self, cuda: &Cuda) -> Result<Object>;
+    fn download(&self, cuda: &Cuda) -> Result<Box<dyn Any>>;
     fn index_list(&self, _: &Cuda) -> Result<Option<IndexList>> {
         Ok(None)
     }
@@ -64,9 +64,9 @@ impl DeviceObject for RawCsr {
     fn nnz(&self, _: &Cuda) -> Result<usize> {
         Ok(self.nnz())
     }
-    fn download(&self, cuda: &Cuda) -> Result<Object> {
+    fn download(&self, cuda: &Cuda) -> Result<Box<dyn Any>> {
         let (pattern, values) = cuda.download_raw(self)?;
-        Ok(Matrix::new(pattern, values)?.into())
+        Ok(Box::new(Matrix::new(pattern, values)?))
     }
 }
 impl DeviceObject for RawVector {
@@ -79,11 +79,11 @@ impl DeviceObject for RawVector {
     fn nnz(&self, cuda: &Cuda) -> Result<usize> {
         cuda.vector_nnz_raw(self)
     }
-    fn download(&self, cuda: &Cuda) -> Result<Object> {
+    fn download(&self, cuda: &Cuda) -> Result<Box<dyn Any>> {
         let (indices, values) = cuda.entries_raw(self)?;
         let indices = cuda.get(&indices, "indices of a vector")?;
         let values = cuda.get_raw(&values, "values of a vector")?;
-        Ok(Vector::new(self.len, indices, values)?.into())
+        Ok(Box::new(Vector::new(self.len, indices, values)?))
     }
     fn index_list(&self, cuda: &Cuda) -> Result<Option<IndexList>> {
         cuda.index_list_raw(self)
@@ -115,7 +115,7 @@ impl<X: DeviceObject> Remote for OnDevice<X> {
     fn nnz(&self) -> Result<usize> {
         self.raw.nnz(&self.cuda)
     }
-    fn download(&self) -> Result<Object> {
+    fn download(&self) -> Result<Box<dyn Any>> {
         self.raw.download(&self.cuda)
     }
     fn index_list(&self) -> Result<Option<IndexList>> {

@@ -25,6 +25,7 @@ use super::semiring::Semiring;
 use super::vector::Vector;
 use crate::algebra::{Array, Slice, SliceMut, Type};
 use crate::distance::{Measure, Options as DistanceOptions};
+use crate::factor::CpMachine;
 use crate::graph::{TriangleMethod, Triangles};
 use crate::ops::{Direction, Pairing};
 use crate::par::Threads;
@@ -32,6 +33,7 @@ use crate::sparse::IndexList;
 use crate::spgemm::Options;
 use crate::{Error, Result};
 
+pub use super::index::EngineIndex;
 pub use super::plan::RemotePlan;
 pub use super::remote::Remote;
 pub use wire::{bytes_of, raw_entries, values_of};
@@ -190,6 +192,10 @@ pub trait Engine: Any + Debug + Send + Sync {
     fn distances(&self) -> Option<&dyn DistanceEngine> {
         None
     }
+    /// CP-ALS of tensors whose indices are of 32 bits and of 64, if an engine of another crate has it.
+    fn cp(&self) -> Option<CpMachines<'_>> {
+        None
+    }
 }
 
 /// An engine that counts triangles of graphs.
@@ -239,6 +245,9 @@ pub trait DistanceEngine {
     /// See [`DistanceBackend`](crate::backend::DistanceBackend).
     fn within_of(&self, index: &RowIndex, x: &Matrix, radius: f64) -> Result<Matrix>;
 }
+
+/// What CP-ALS runs on: tensors whose indices are of 32 bits, and those whose indices are of 64.
+pub type CpMachines<'a> = (&'a dyn CpMachine<f64, u32>, &'a dyn CpMachine<f64, u64>);
 
 /// A matrix or a vector, borrowed.
 #[derive(Clone, Copy, Debug)]
