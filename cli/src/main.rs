@@ -224,10 +224,19 @@ fn run(common: &Common, name: &str, command: &Command) -> failure::Result {
     let device = command.device();
     command.takes(device)?;
     command.needs(device)?;
-    let context = Context::new(common, name.into(), device)?;
+    #[cfg_attr(not(feature = "cluster"), allow(unused_mut, reason = "it stays on one machine"))]
+    let mut context = Context::new(common, name.into(), device)?;
     if common.cluster {
         #[cfg(feature = "cluster")]
-        return cluster::run(context, command);
+        {
+            let cluster = cluster::start(&mut context)?;
+            match command {
+                Command::Graph(algorithm) => return graphs::on_cluster(&context, &cluster, algorithm),
+                Command::Triangles(arguments) => return triangles::on_cluster(&context, &cluster, arguments),
+                // Others compute on the machine that the context has.
+                _ => {}
+            }
+        }
         #[cfg(not(feature = "cluster"))]
         return Err(sparring::Error::Unsupported {
             what: "--cluster".into(),

@@ -99,6 +99,23 @@ pub(crate) fn run(context: &Context, arguments: &Arguments) -> Result {
     })
 }
 
+/// Counts on all processes of a job.
+#[cfg(feature = "cluster")]
+pub(crate) fn on_cluster(context: &Context, cluster: &sparring_cluster::Cluster, arguments: &Arguments) -> Result {
+    arguments.take_gpu()?;
+    let (a, read_ms) = crate::cluster::load(context, cluster, &arguments.file)?;
+    let (found, count_ms) = timed(|| cluster.machine().triangles(&a, Default::default()));
+    let found = found?;
+    let json = json!({
+        "triangles": found.count, "read_ms": ms(read_ms), "compute_ms": ms(count_ms), "method": found.method,
+        "file": arguments.file, "nrows": a.shape().0, "nnz": a.nnz(), "threads": context.threads(), "device": context.device.to_string(),
+    });
+    context.result(json, || {
+        let (read, counted) = (seconds(read_ms), seconds(count_ms));
+        format!("{}   read {read}, counted {counted}   method: {}", triangles(found.count), found.method)
+    })
+}
+
 /// Counts for vertices or edges, written if a file is named.
 fn each(context: &Context, arguments: &Arguments, per: Per) -> Result {
     let output = Output::new(context, arguments.output.as_ref(), arguments.writing, SPARSE)?;

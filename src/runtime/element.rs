@@ -53,7 +53,7 @@ impl Matrix {
     /// Gives (i, j) the value (`GrB_Matrix_setElement`). The matrix is in the processor's memory.
     ///
     /// Entries that are set or removed wait until the matrix is read: n of them cost O(n log n), and the next read
-    /// O(rows + entries) once; see [`Csr::set`](crate::Csr::set)(crate::Csr::set).
+    /// O(rows + entries) once; see [`Csr::set`](crate::Csr::set).
     /// ```
     /// use sparring::algebra::Type;
     /// use sparring::runtime::{Matrix, Scalar};

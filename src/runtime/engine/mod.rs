@@ -105,7 +105,7 @@ pub trait Engine: Any + Debug + Send + Sync {
     fn spmm(&self, ring: &Semiring, a: &Matrix, x: Slice<'_>, columns: usize) -> Result<Array>;
     /// [`spmm`](Self::spmm) over `y`, which has as many values of the type of the result.
     /// # Errors
-    /// See [`Engine`]. After [`Error::Cancelled`](crate::Error::Cancelled) some values may be new.
+    /// See [`Engine`]. After [`Error::Cancelled`] some values may be new.
     fn spmm_into(&self, ring: &Semiring, a: &Matrix, x: (Slice<'_>, usize), y: &mut SliceMut<'_>) -> Result<()> {
         y.copy_from(&self.spmm(ring, a, x.0, x.1)?.slice());
         Ok(())
