@@ -46,8 +46,8 @@ pub fn values_of(ty: Type, bytes: &mut [u8]) -> Result<Array> {
     }, Err(no_number(ty)))
 }
 
-/// The entries of a vector in the processor's memory as they lie there: their places, increasing, unless it has all, and
-/// their values. `None` for a bitmap, and for a vector elsewhere.
+/// The entries of a vector in the processor's memory as they lie there: their places, increasing, unless it has all,
+/// and their values. `None` for a bitmap, and for a vector elsewhere.
 #[must_use]
 pub fn raw_entries(x: &Vector) -> Option<(Option<&[u32]>, Slice<'_>)> {
     let view = x.view().ok()?;
