@@ -24,8 +24,8 @@ pub(crate) fn start(context: &mut Context) -> failure::Result<Cluster> {
     Ok(cluster)
 }
 
-/// The blocks of a matrix, and the milliseconds that reading took: a plain Matrix Market file by parts, any other file whole
-/// by each rank.
+/// The blocks of a matrix, and the milliseconds that reading took: a plain Matrix Market file by parts, any other
+/// file whole by each rank.
 pub(crate) fn load(context: &Context, cluster: &Cluster, name: &str) -> failure::Result<(Matrix, f64)> {
     let (kind, path) = read::told(name);
     if kind.is_none() && path.ends_with(".mtx") && !name.starts_with("gen:") && !name.starts_with("sym:") {

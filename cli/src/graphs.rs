@@ -143,7 +143,8 @@ pub(crate) fn run(context: &Context, algorithm: &Algorithm) -> Result {
     })
 }
 
-/// The same on all processes of a job, each of which has a block of the matrix; the first one says and writes the result.
+/// The same on all processes of a job, each of which has a block of the matrix; the first one says and writes the
+/// result.
 #[cfg(feature = "cluster")]
 pub(crate) fn on_cluster(context: &Context, cluster: &sparring_cluster::Cluster, algorithm: &Algorithm) -> Result {
     use sparring::runtime::BinaryOp;

@@ -4,8 +4,8 @@
 //! mpirun -n 4 target/release/examples/scaling --scale 16 --weak
 //! ```
 //! `--scale S`: 2^S vertices and 8·2^S edges drawn. `--weak`: log₂ p more for p ranks, so that each has as many edges.
-//! `--only mxm|pagerank|triangles` leaves the others out. `--device cuda` computes on a GPU for each rank of a node. `--repeat N`: minima of N runs. `--bare` leaves the cluster
-//! out: what one rank takes without it.
+//! `--only mxm|pagerank|triangles` leaves the others out. `--device cuda` computes on a GPU for each rank of a node.
+//! `--repeat N`: minima of N runs. `--bare` leaves the cluster out: what one rank takes without it.
 
 use std::time::Instant;
 
@@ -44,7 +44,8 @@ fn arguments() -> Arguments {
     found
 }
 
-/// The pattern of an R-MAT graph (a, b, c = 0.57, 0.19, 0.19), 8 edges a vertex drawn, names of vertices shuffled, values 1.
+/// The pattern of an R-MAT graph (a, b, c = 0.57, 0.19, 0.19), 8 edges a vertex drawn, names of vertices shuffled,
+/// values 1.
 fn rmat(scale: u32) -> Result<Matrix> {
     let (n, edges) = (1usize << scale, 8usize << scale);
     let mut state = 0x9e37_79b9_7f4a_7c15u64;

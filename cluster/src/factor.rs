@@ -1,10 +1,11 @@
 //! CP-ALS on all ranks, medium-grained.
 //!
 //! The ranks form a grid with a dimension for each mode, and every mode is cut into as many parts as the grid is long
-//! there, of about as many entries each. A rank has the entries of its block. Ranks whose blocks have the same part of a
-//! mode are a layer of it: each holds some of the part's rows of the factor, and a copy of the others for its products.
-//! Rows of V are added up by those who hold them, in the order of ranks; rows of factors are solved where they are held
-//! and then told to the layer; Gram matrices and all other sums over rows are added up in the order of ranks.
+//! there, of about as many entries each. A rank has the entries of its block. Ranks whose blocks have the same part
+//! of a mode are a layer of it: each holds some of the part's rows of the factor, and a copy of the others for its
+//! products. Rows of V are added up by those who hold them, in the order of ranks; rows of factors are solved where
+//! they are held and then told to the layer; Gram matrices and all other sums over rows are added up in the order of
+//! ranks.
 //!
 //! Source: Smith and Karypis 2016, "A medium-grained algorithm for sparse tensor factorization".
 

@@ -20,8 +20,8 @@
 //!
 //! # Who holds what
 //!
-//! p ranks form a [`Grid`] of r × c, as near to a square as p allows. Rank (i, j) holds one block of every matrix, and n / p
-//! places of a vector, so that the ranks of row i of the grid have what its blocks of a product give.
+//! p ranks form a [`Grid`] of r × c, as near to a square as p allows. Rank (i, j) holds one block of every matrix,
+//! and n / p places of a vector, so that the ranks of row i of the grid have what its blocks of a product give.
 //!
 //! | operation | what is sent | received by a rank, in entries |
 //! | --- | --- | --- |
@@ -36,9 +36,9 @@
 //! | a mode of CP-ALS, R columns | rows of V to those who hold them, rows of the factor to the layer, Gram matrices to all | 2·R·n / pₙ + p·R² |
 //! | Kronecker product | both operands | nnz |
 //!
-//! Neighbours: rank r of p has the rows from ⌊n·r / p⌋ on of X, and the tiles of Y come round. CP-ALS: the ranks form a grid
-//! with pₙ parts of mode n, p₁ · … · p_d = p; every rank is given the whole tensor, and computes with the entries of its
-//! block.
+//! Neighbours: rank r of p has the rows from ⌊n·r / p⌋ on of X, and the tiles of Y come round. CP-ALS: the ranks form
+//! a grid with pₙ parts of mode n, p₁ · … · p_d = p; every rank is given the whole tensor, and computes with the
+//! entries of its block.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -66,15 +66,15 @@
 //! in every run on one grid, those of one rank wherever ⊕ is exact (integers, min, max, truth values), and for sums of
 //! floats where [`Cluster::set_reproducible`] asks for them.
 //!
-//! Neighbours have the bits and the order of one rank. Where entries are so large or so small that a measure scales rows
-//! by what others hold, every rank compares all of them, in the time of one. CP-ALS has those of one
-//! rank up to rounding: rows of V and sums over rows are added up in the order of ranks.
+//! Neighbours have the bits and the order of one rank. Where entries are so large or so small that a measure scales
+//! rows by what others hold, every rank compares all of them, in the time of one. CP-ALS has those of one rank up to
+//! rounding: rows of V and sums over rows are added up in the order of ranks.
 //!
 //! # Ranks together
 //!
-//! All ranks make the same calls in the same order, with the same operators and index lists. Each operation begins with a
-//! word from every rank, which finds ranks that call different ones, and ends with one, so that an error of one rank is
-//! the error of all. A panic ends the job.
+//! All ranks make the same calls in the same order, with the same operators and index lists. Each operation begins
+//! with a word from every rank, which finds ranks that call different ones, and ends with one, so that an error of
+//! one rank is the error of all. A panic ends the job.
 
 mod blocks;
 mod cluster;

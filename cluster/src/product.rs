@@ -122,8 +122,7 @@ impl Shared {
     }
 }
 
-/// Whether partial results of ⊗ at places k that are counted from the start of a block may be folded: they are the places
-/// of the whole then.
+/// The semiring whose ⊗ sees places of the whole, for blocks that begin at these.
 fn shifted_k(ring: &Semiring, row: usize, k: usize, col: usize) -> Semiring {
     ring.shifted([row as u64, k as u64, col as u64])
 }

@@ -138,8 +138,8 @@ impl Entries {
     }
 }
 
-/// The vector of `len` places of which parts are these bytes, each from a place on, in the order of their places; ranges
-/// that no part covers are empty.
+/// The vector of `len` places of which parts are these bytes, each from a place on, in the order of their places;
+/// ranges that no part covers are empty.
 pub(crate) fn joined<'a>(
     ty: Type,
     len: usize,

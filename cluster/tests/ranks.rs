@@ -1,6 +1,7 @@
 //! Ranks of MPI: this program starts itself with 1, 2, 4, 6 and 9 of them, each under a time limit.
 //!
-//! `cargo test -p sparring-cluster --features mpi --test ranks`, where `mpirun` is; `SPARRING_RANKS=4,16` names other numbers.
+//! `cargo test -p sparring-cluster --features mpi --test ranks`, where `mpirun` is; `SPARRING_RANKS=4,16` names other
+//! numbers.
 
 #[path = "ranks/algorithms.rs"]
 mod algorithms;

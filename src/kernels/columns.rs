@@ -21,8 +21,8 @@ const LOOKED: usize = 1 << 10;
 
 /// y(j) = e ⊕ x(p) ⊕ … over the p with `columns[p]` = j, and a bitmap of the columns that occur.
 ///
-/// The entries are cut into at most eight parts of equal length; how many depends on nnz and `ncols` alone. Each part is
-/// folded in order, then the partial results are, so the bits are the same for any number of threads. Cost:
+/// The entries are cut into at most eight parts of equal length; how many depends on nnz and `ncols` alone. Each part
+/// is folded in order, then the partial results are, so the bits are the same for any number of threads. Cost:
 /// O(nnz + ncols) time; memory for O(nnz + ncols) partial results.
 /// # Errors
 /// [`Error::IndexRange`] for a column that is not below `ncols`; [`Error::Argument`] if values are of another type;

@@ -13,8 +13,8 @@ use super::{check, constant, on_one_rank};
 /// whichever are fewer. Cost: O(m) work on all ranks together, and two vectors along the lines of the grid for each
 /// level.
 /// # Errors
-/// [`Error::NotSquare`](sparring::Error::NotSquare); [`Error::Argument`](sparring::Error::Argument) for a vertex that is
-/// not there; those of the machine.
+/// [`Error::NotSquare`](sparring::Error::NotSquare); [`Error::Argument`](sparring::Error::Argument) for a vertex that
+/// is not there; those of the machine.
 /// # Example
 /// ```
 /// use sparring::{Cpu, Csr, runtime::{Machine, Matrix}};

@@ -6,8 +6,8 @@ use sparring::{Error, Result};
 
 use super::check;
 
-/// The least sum of weights on a path from `source` to each vertex that it reaches: f64. Weights are the values of `a`, as
-/// doubles.
+/// The least sum of weights on a path from `source` to each vertex that it reaches: f64. Weights are the values of
+/// `a`, as doubles.
 ///
 /// Bellman and Ford's algorithm on the vertices whose distance fell: O(m) on all ranks together for each of at most n
 /// steps, and two vectors along the lines of the grid.

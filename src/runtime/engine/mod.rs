@@ -1,8 +1,8 @@
 //! What a machine brings: operations on matrices and vectors whose types are known at run time.
 //!
-//! For crates that bring a machine of their own, as `sparring-cluster` brings the processes of an MPI job: they implement
-//! [`Engine`], hold their objects behind [`Remote`], and [`Machine::from_engine`](super::Machine::from_engine) makes a
-//! machine of it. The traits may change in any version.
+//! For crates that bring a machine of their own, as `sparring-cluster` brings the processes of an MPI job: they
+//! implement [`Engine`], hold their objects behind [`Remote`], and
+//! [`Machine::from_engine`](super::Machine::from_engine) makes a machine of it. The traits may change in any version.
 
 mod cpu;
 #[cfg(feature = "cuda")]
