@@ -2,7 +2,7 @@
 //! GPU.
 //!
 //! A [`Cluster`] is made by every rank of a job around the machine that it computes on, and becomes a
-//! [`Machine`]; every operation by name then runs on all ranks together.
+//! [`Machine`](sparring::runtime::Machine); every operation by name then runs on all ranks together.
 //!
 //! ```
 //! use sparring::algebra::Type;

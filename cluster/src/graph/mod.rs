@@ -1,4 +1,4 @@
-//! Graph algorithms by operations alone: on a [`Cluster`](crate::Cluster), and on any other [`Machine`] with the same
+//! Graph algorithms by operations alone: on a [`Cluster`], and on any other [`Machine`] with the same
 //! results.
 //!
 //! A graph is its adjacency matrix, of any type: entry (i, j) is the edge from i to j, stored zeros too. Results are
