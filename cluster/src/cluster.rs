@@ -173,13 +173,14 @@ impl Cluster {
         self.0.begin(what)?;
         Ok(self.0.finish(result.map(|made| (made, 0)))?.0)
     }
-    /// The number of this process among those of its node, counted from 0: that of its GPU. Collective.
+    /// The number of this process among those of its node, counted from 0: that of its GPU. Collective; a cluster is
+    /// to be made afterwards, with which MPI ends.
     /// # Errors
     /// As for [`new`](Self::new).
     pub fn local_rank() -> Result<usize> {
         #[cfg(feature = "mpi")]
         {
-            crate::mpi_link::Mpi::world()?.rank_on_node()
+            crate::mpi_link::Mpi::rank_on_node()
         }
         #[cfg(not(feature = "mpi"))]
         {

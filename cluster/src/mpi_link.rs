@@ -23,6 +23,9 @@ static TURN: Mutex<()> = Mutex::new(());
 /// MPI, as long as something of ours uses it.
 static SESSION: Mutex<Weak<Session>> = Mutex::new(Weak::new());
 
+/// Keeps MPI from ending between a question and the first cluster.
+static KEPT: Mutex<Option<Arc<Session>>> = Mutex::new(None);
+
 fn locked<T>(lock: &Mutex<T>) -> MutexGuard<'_, T> {
     lock.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -109,6 +112,8 @@ impl Mpi {
         let session = Session::get()?;
         let _turn = locked(&TURN);
         let comm = Handle(SimpleCommunicator::world().duplicate());
+        drop(_turn);
+        drop(locked(&KEPT).take());
         Ok(Self { comm: ManuallyDrop::new(comm), session })
     }
     /// The processes of a communicator.
@@ -119,9 +124,14 @@ impl Mpi {
         Ok(Self { comm: ManuallyDrop::new(comm), session })
     }
     /// The number of this process among those that share its memory.
-    pub(crate) fn rank_on_node(&self) -> Result<usize> {
-        let (comm, _turn) = self.comm();
-        Ok(comm.split_shared(0).rank() as usize)
+    pub(crate) fn rank_on_node() -> Result<usize> {
+        let session = Session::get()?;
+        let rank = {
+            let _turn = locked(&TURN);
+            SimpleCommunicator::world().split_shared(0).rank()
+        };
+        *locked(&KEPT) = Some(session);
+        Ok(rank as usize)
     }
     fn comm(&self) -> (&SimpleCommunicator, MutexGuard<'static, ()>) {
         (&self.comm.0, locked(&TURN))

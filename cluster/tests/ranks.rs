@@ -46,7 +46,10 @@ fn main() {
 
 /// One rank of a job.
 fn rank(scenario: &str) {
+    // The number of its GPU, before anything is computed.
+    let on_node = Cluster::local_rank().expect("MPI");
     let cluster = cluster();
+    assert!(cluster.rank() == on_node, "all ranks are on this machine");
     match scenario {
         "oracle" => {
             let door = format!("rank {} of {}", cluster.rank(), cluster.size());
