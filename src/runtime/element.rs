@@ -30,10 +30,8 @@ impl Matrix {
     /// # Errors
     /// Those of [`Csr::empty`](crate::Csr::empty); [`Error::Unsupported`] for structs.
     pub fn empty(ty: Type, nrows: usize, ncols: usize) -> Result<Self> {
-        if matches!(ty, Type::Struct(_)) {
-            return Err(not_made(ty));
-        }
-        made(SerializedMatrix::empty(ty, nrows, ncols)?)
+        let none = with_type!(ty, T => Ok(Array::of(Vec::<T>::new())), Err(not_made(ty)))?;
+        made(SerializedMatrix::empty(none, nrows, ncols)?)
     }
     /// The value at (i, j); nothing where there is no entry.
     ///

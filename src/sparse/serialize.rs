@@ -120,13 +120,13 @@ impl<I: Index> SerializedMatrix<I> {
         }
         Ok(Self { nrows, stored, pattern, values })
     }
-    /// A matrix without entries, of values that are numbers.
+    /// A matrix without entries, of the type of these values, of which there are none.
     /// # Errors
     /// Those of [`Csr::empty`].
-    pub(crate) fn empty(ty: Type, nrows: usize, ncols: usize) -> Result<Self> {
+    pub(crate) fn empty(values: Array, nrows: usize, ncols: usize) -> Result<Self> {
         let is_hyper = nrows >= LEAST;
         let pattern = Pattern::empty(if is_hyper { 0 } else { nrows }, ncols)?;
-        Ok(Self { nrows, stored: is_hyper.then(Vec::new), pattern, values: Array::zeros(ty, 0)? })
+        Ok(Self { nrows, stored: is_hyper.then(Vec::new), pattern, values })
     }
     /// The matrix, if its values are of type `T`.
     /// # Errors
