@@ -573,7 +573,8 @@ impl Engine for Cluster {
             return Err(Error::Shape { op: "mask", lhs: shape, rhs: mask.shape });
         }
         let (plan, nnz) = self.0.together("symbolic", || {
-            let (left, right) = (self.0.row_panel(&a)?, self.0.column_panel(&b)?);
+            let (left, right) = (self.0.row_panel(&a), self.0.column_panel(&b));
+            let (left, right) = (left?, right?);
             let mask = mask.as_ref().map(|(mask, complement)| (&mask.block, *complement));
             let plan = self.0.inner.plan_masked(&left, &right, mask, options)?;
             let nnz = plan.nnz();
@@ -599,7 +600,8 @@ impl Engine for Cluster {
         }
         let shape = (a.shape.0, b.shape.1);
         let made = self.matrix("numeric", shape, || {
-            let (left, right) = (self.0.row_panel(&a)?, self.0.column_panel(&b)?);
+            let (left, right) = (self.0.row_panel(&a), self.0.column_panel(&b));
+            let (left, right) = (left?, right?);
             let (rows, cols) = self.0.grid.block(shape);
             let ring = ring.shifted([rows.start as u64, 0, cols.start as u64]);
             self.0.inner.numeric(&planned.plan, &ring, &left, &right)

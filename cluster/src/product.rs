@@ -67,7 +67,9 @@ pub(crate) fn mxm(
     let (left, stages) = (shared.row_panel(a), shared.stages(b));
     let (rows, cols) = shared.grid.block((a.shape.0, b.shape.1));
     if stages == 1 {
-        let (left, right) = (left?, shared.column_panel(b)?);
+        // Both are gathered, whatever became of the first: the other ranks wait.
+        let right = shared.column_panel(b);
+        let (left, right) = (left?, right?);
         let ring = ring.shifted([rows.start as u64, 0, cols.start as u64]);
         return Ok(shared.inner.mxm_with(&ring, &left, &right, mask, options)?.into_matrix());
     }
