@@ -43,7 +43,7 @@ impl Cluster {
     /// ```
     /// use sparring::Cpu;
     /// use sparring_cluster::Cluster;
-    /// let a = Cluster::new(Cpu::new())?.read_matrix_market(concat!(env!("CARGO_MANIFEST_DIR"), "/../data/karate.mtx"))?;
+    /// let a = Cluster::new(Cpu::new())?.read_matrix_market(concat!(env!("CARGO_MANIFEST_DIR"), "/../data/karate.mtx.gz"))?;
     /// assert_eq!(a.shape(), (34, 34));
     /// # Ok::<(), sparring::Error>(())
     /// ```
