@@ -23,6 +23,9 @@ pub(crate) struct Shared {
     /// Ranks of the same row of the grid, and of the same column.
     pub(crate) row: Arc<dyn Link>,
     pub(crate) col: Arc<dyn Link>,
+    /// The same by NCCL, where every rank has a GPU of its own.
+    #[cfg(all(feature = "cuda", feature = "mpi"))]
+    pub(crate) gpus: Option<crate::nccl::Lines>,
     /// All ranks. Dropped last.
     pub(crate) world: Arc<dyn Link>,
     /// Whether a rank has ended, and answers no more.
@@ -84,6 +87,8 @@ impl Cluster {
         let (row, col) = (Arc::clone(&link), Arc::clone(&link));
         Self(Arc::new(Shared {
             inner: inner.into(),
+            #[cfg(all(feature = "cuda", feature = "mpi"))]
+            gpus: None,
             grid: Grid::new(1, 0),
             row,
             col,
@@ -99,6 +104,8 @@ impl Cluster {
         let (i, j) = grid.at();
         let (row, col) = (world.split(i)?, world.split(j)?);
         Ok(Self(Arc::new(Shared {
+            #[cfg(all(feature = "cuda", feature = "mpi"))]
+            gpus: crate::nccl::lines(&inner, &*world, [&*row, &*col])?,
             inner,
             grid,
             row,
@@ -191,7 +198,11 @@ impl Cluster {
     pub(crate) fn described(&self) -> String {
         let (rows, cols) = self.0.grid.shape();
         let plural = if self.size() == 1 { "" } else { "s" };
-        format!("cluster of {} rank{plural}, {rows}×{cols}", self.size())
+        #[cfg(all(feature = "cuda", feature = "mpi"))]
+        let by = if self.0.gpus.is_some() { ", blocks by NCCL" } else { "" };
+        #[cfg(not(all(feature = "cuda", feature = "mpi")))]
+        let by = "";
+        format!("cluster of {} rank{plural}, {rows}×{cols}{by}", self.size())
     }
 }
 

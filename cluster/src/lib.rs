@@ -88,6 +88,8 @@ mod grid;
 mod link;
 #[cfg(feature = "mpi")]
 mod mpi_link;
+#[cfg(all(feature = "cuda", feature = "mpi"))]
+mod nccl;
 mod product;
 mod read;
 mod route;

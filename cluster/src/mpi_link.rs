@@ -1,4 +1,4 @@
-//! Ranks that are processes of MPI. This file is the crate's only home of `unsafe`.
+//! Ranks that are processes of MPI. Beside `nccl.rs` the crate's only home of `unsafe`.
 
 use std::fmt;
 use std::mem::ManuallyDrop;

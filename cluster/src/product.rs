@@ -1,7 +1,6 @@
 //! Products: operands gathered along the lines of the grid, partial results folded along the others.
 
 use std::ops::Range;
-use std::sync::Arc;
 
 use sparring::runtime::engine::{RemotePlan, values_of};
 use sparring::runtime::{IndexList, Matrix, Op, Plan, Semiring, Stats, Vector};
@@ -11,7 +10,6 @@ use sparring::{Error, Result};
 use crate::blocks::{Block, Piece};
 use crate::cluster::Shared;
 use crate::fold::Line;
-use crate::link::Link;
 use crate::wire::{Entries, broken, matrix_bytes, matrix_of};
 
 /// Most strips of columns into which a product is cut.
@@ -23,7 +21,7 @@ impl Shared {
         if self.row.size() == 1 {
             return Ok(a.block.clone());
         }
-        let blocks = self.gathered_blocks(&self.row, Ok(a.block.clone()))?;
+        let blocks = self.gathered_blocks(Line::Row, Ok(a.block.clone()))?;
         let row: Vec<&Matrix> = blocks.iter().collect();
         self.inner.upload(&self.inner.concat(&[&row])?)
     }
@@ -39,13 +37,18 @@ impl Shared {
         self.stacked(self.inner.call(Op::Extract(&IndexList::all(), &IndexList::from(cols)), &a.block).eval())
     }
     fn stacked(&self, block: Result<Matrix>) -> Result<Matrix> {
-        let blocks = self.gathered_blocks(&self.col, block)?;
+        let blocks = self.gathered_blocks(Line::Column, block)?;
         let column: Vec<[&Matrix; 1]> = blocks.iter().map(|block| [block]).collect();
         let column: Vec<&[&Matrix]> = column.iter().map(|row| &row[..]).collect();
         self.inner.upload(&self.inner.concat(&column)?)
     }
     /// The blocks of the ranks of a line. A rank that has none sends nothing, so that the others do not wait for it.
-    fn gathered_blocks(&self, link: &Arc<dyn Link>, block: Result<Matrix>) -> Result<Vec<Matrix>> {
+    fn gathered_blocks(&self, line: Line, block: Result<Matrix>) -> Result<Vec<Matrix>> {
+        let link = self.line(line);
+        #[cfg(all(feature = "cuda", feature = "mpi"))]
+        if let Some(Some(gpus)) = self.gpus.as_ref().map(|lines| &lines[line as usize]) {
+            return gpus.gathered(&**link, &self.inner, block);
+        }
         let mine = block.and_then(|block| Ok((block.ty(), matrix_bytes(&block)?)));
         let all = link.all_gather(mine.as_ref().map_or(&[], |mine| &mine.1))?;
         let (ty, _) = mine?;

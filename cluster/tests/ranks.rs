@@ -1,7 +1,7 @@
 //! Ranks of MPI: this program starts itself with 1, 2, 4, 6 and 9 of them, each under a time limit.
 //!
 //! `cargo test -p sparring-cluster --features mpi --test ranks`, where `mpirun` is; `SPARRING_RANKS=4,16` names other
-//! numbers.
+//! numbers. With the feature `cuda` there is a scenario that is run by hand, `gpus`, where each rank has a GPU.
 
 #[path = "ranks/algorithms.rs"]
 mod algorithms;
@@ -11,6 +11,9 @@ mod factor;
 mod failures;
 #[path = "../../tests/oracle/functions.rs"]
 mod functions;
+#[cfg(feature = "cuda")]
+#[path = "ranks/gpus.rs"]
+mod gpus;
 #[path = "../../tests/oracle/names.rs"]
 mod names;
 #[path = "ranks/neighbours.rs"]
@@ -48,6 +51,11 @@ fn main() {
 fn rank(scenario: &str) {
     // The number of its GPU, before anything is computed.
     let on_node = Cluster::local_rank().expect("MPI");
+    #[cfg(feature = "cuda")]
+    if scenario == "gpus" {
+        let gpu = sparring::Cuda::new(on_node).expect("a GPU for each rank");
+        return gpus::all(&Cluster::new(gpu.clone()).expect("MPI"), &gpu);
+    }
     let cluster = cluster();
     assert!(cluster.rank() == on_node, "all ranks are on this machine");
     match scenario {

@@ -75,6 +75,14 @@ impl Cuda {
         };
         let row_ptr = Offsets::Small(unsigned(row_ptr, "row pointers")?);
         let (col_idx, values) = (unsigned(col_idx, "columns")?, self.copy_of(values, "values")?);
+        self.checked((nrows, ncols), (row_ptr, col_idx, values))
+    }
+    /// The matrix of arrays that others have filled, if they are one whose columns increase within rows.
+    fn checked(
+        &self,
+        (nrows, ncols): (usize, usize),
+        (row_ptr, col_idx, values): (Offsets, Buffer<u32>, Arc<RawBuffer>),
+    ) -> Result<RawCsr> {
         let nnz = col_idx.len();
         let found = self.zeroed::<u32>(1, "checks of a matrix")?;
         let program = self.program_of(SOURCE, CHECKS)?;
@@ -98,17 +106,39 @@ impl Cuda {
         }
         Ok(RawCsr::new(DevicePattern::new((nrows, ncols), true, row_ptr, col_idx), values))
     }
+    /// The matrices of these shapes and numbers of entries, whose arrays `fill` writes and then has done with.
+    pub(crate) fn filled(
+        &self,
+        ty: Type,
+        sizes: &[((usize, usize), usize)],
+        fill: impl FnOnce(&[[DeviceArray; 3]]) -> Result<()>,
+    ) -> Result<Vec<RawCsr>> {
+        let what = "a matrix to be filled";
+        let room = |&((nrows, ncols), nnz): &((usize, usize), usize)| {
+            column_bound(ncols)?;
+            let pointers = nrows.saturating_add(1);
+            let row_ptr = match u32::try_from(nnz) {
+                Ok(_) => Offsets::Small(self.alloc(pointers, what)?),
+                Err(_) => Offsets::Large(self.alloc(pointers, what)?),
+            };
+            Ok((row_ptr, self.alloc(nnz, what)?, self.alloc_raw(ty, nnz, what)?))
+        };
+        let rooms = sizes.iter().map(room).collect::<Result<Vec<_>>>()?;
+        // Memory that is taken in the order of our stream is there for others.
+        self.synchronize()?;
+        fill(&rooms.iter().map(|(row_ptr, col_idx, values)| arrays(row_ptr, col_idx, values)).collect::<Vec<_>>())?;
+        sizes.iter().zip(rooms).map(|((shape, _), room)| self.checked(*shape, room)).collect()
+    }
+    /// What `read` makes of row pointers, columns increasing within rows, and values, all work on them being done.
+    pub(crate) fn lent<T>(&self, a: &RawCsr, read: impl FnOnce(&[DeviceArray; 3]) -> Result<T>) -> Result<T> {
+        let a = self.sorted_raw(a)?;
+        read(&self.arrays_of(&a)?)
+    }
     /// Row pointers, columns and values where they are, all work on them being done. Row pointers are u32 below 2³²
     /// entries, else u64.
     pub(crate) fn arrays_of(&self, a: &RawCsr) -> Result<[DeviceArray; 3]> {
         self.synchronize()?;
-        let row_ptr = match &a.pattern.row_ptr {
-            Offsets::Small(p) => DeviceArray::own(p.at, p.len(), Type::U32),
-            Offsets::Large(p) => DeviceArray::own(p.at, p.len(), Type::U64),
-        };
-        let columns = &a.pattern.col_idx;
-        let columns = DeviceArray::own(columns.at, columns.len(), Type::U32);
-        Ok([row_ptr, columns, DeviceArray::own(a.values.at, a.values.len(), a.values.ty())])
+        Ok(arrays(&a.pattern.row_ptr, &a.pattern.col_idx, &a.values))
     }
     /// The values of a vector that has one at every place.
     pub(crate) fn array_of(&self, x: &RawVector) -> Result<Option<DeviceArray>> {
@@ -116,6 +146,15 @@ impl Cuda {
         let is_full = x.present().is_none() && x.places().is_none();
         Ok(is_full.then(|| DeviceArray::own(x.values.at, x.values.len(), x.values.ty())))
     }
+}
+
+fn arrays(row_ptr: &Offsets, columns: &Buffer<u32>, values: &RawBuffer) -> [DeviceArray; 3] {
+    let row_ptr = match row_ptr {
+        Offsets::Small(p) => DeviceArray::own(p.at, p.len(), Type::U32),
+        Offsets::Large(p) => DeviceArray::own(p.at, p.len(), Type::U64),
+    };
+    let columns = DeviceArray::own(columns.at, columns.len(), Type::U32);
+    [row_ptr, columns, DeviceArray::own(values.at, values.len(), values.ty())]
 }
 
 /// Programs that are compiled in tests.

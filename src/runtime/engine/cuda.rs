@@ -162,6 +162,33 @@ impl Machine {
         let Some(raw) = cuda.held::<RawCsr>(a.as_remote()) else { return Err(not_here(a.machine())) };
         cuda.arrays_of(raw)
     }
+    /// What `read` makes of the arrays of a matrix in this GPU's memory, as in [`device_arrays`](Self::device_arrays), their
+    /// columns increasing within each row. They are there until `read` returns.
+    ///
+    /// Cost: a copy of a matrix whose rows are not sorted yet.
+    /// # Errors
+    /// As for [`device_arrays`](Self::device_arrays); those of `read`.
+    pub fn with_device_arrays<T>(&self, a: &Matrix, read: impl FnOnce(&[DeviceArray; 3]) -> Result<T>) -> Result<T> {
+        let cuda = self.gpu()?;
+        let Some(raw) = cuda.held::<RawCsr>(a.as_remote()) else { return Err(not_here(a.machine())) };
+        cuda.lent(raw, read)
+    }
+    /// Matrices with values of type `ty`, of these shapes and numbers of entries: `fill` writes their arrays, which lie in
+    /// this GPU's memory as those of [`device_arrays`](Self::device_arrays) do, and returns when they are written.
+    ///
+    /// Cost: O(nrows + nnz) for checks.
+    /// # Errors
+    /// [`Error::Argument`] for arrays that are no such matrix afterwards; [`Error::Unsupported`] on the processor;
+    /// [`Error::DeviceMemory`], before `fill` is called; those of `fill`; [`Error::Device`].
+    pub fn matrices_filled(
+        &self,
+        ty: Type,
+        sizes: &[((usize, usize), usize)],
+        fill: impl FnOnce(&[[DeviceArray; 3]]) -> Result<()>,
+    ) -> Result<Vec<Matrix>> {
+        let cuda = self.gpu()?;
+        Ok(cuda.filled(ty, sizes, fill)?.into_iter().map(|raw| cuda.keep(raw)).collect())
+    }
     /// The values of a vector in this GPU's memory that has one at every place, likewise; `None` for another.
     /// # Errors
     /// As for [`device_arrays`](Self::device_arrays).

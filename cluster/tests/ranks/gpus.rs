@@ -1,0 +1,90 @@
+//! Ranks with a GPU each, beside the processor: `SPARRING_RANKS_SCENARIO=gpus mpirun -n 2 ranks-…`, where there are as many.
+
+use sparring::algebra::{Array, Type};
+use sparring::par::Threads;
+use sparring::runtime::{BinaryOp, Machine, Matrix, Op, Semiring, UnaryOp, Vector};
+use sparring::spgemm::Options;
+use sparring::{Cpu, Cuda};
+use sparring_cluster::Cluster;
+
+use super::products::{Draw, same, same_vector};
+
+/// Whole numbers, whose sums are exact in every order.
+fn whole(draw: &mut Draw, shape: (usize, usize), entries: usize, ty: Type) -> Matrix {
+    let drawn = draw.matrix(shape, entries);
+    let pattern = drawn.pattern().expect("here").clone();
+    let (m, n) = pattern.shape();
+    let mut of = vec![0u32; pattern.nnz()];
+    for i in 0..m {
+        of[pattern.row_ptr()[i]..pattern.row_ptr()[i + 1]].fill(i as u32);
+    }
+    let values = Array::of(of.iter().map(|_| draw.below(7) as f64 - 3.0).collect::<Vec<_>>());
+    let last = BinaryOp::new("second", Type::F64).unwrap();
+    let made =
+        Matrix::build(&Threads::current(), (m, n), (of, pattern.col_idx().to_vec(), values), Some(&last)).unwrap();
+    let convert = UnaryOp::new(&format!("{ty}(a)"), Type::F64).unwrap();
+    Machine::from(Cpu::new()).apply(&convert, &made).unwrap()
+}
+
+pub(crate) fn all(cluster: &Cluster, gpu: &Cuda) {
+    let (cpu, many) = (Machine::from(Cpu::with_threads(1).unwrap()), Machine::from(cluster.clone()));
+    if cluster.rank() == 0 {
+        println!("rank 0: {}", many.describe());
+    }
+    let mut draw = Draw::new(77);
+    let shapes =
+        [(1, 1, 1), (0, 3, 2), (3, 0, 2), (7, 5, 9), (40, 33, 21), (200, 3, 150), (3, 2_000, 3), (900, 900, 900)];
+    for (round, (m, k, n)) in shapes.into_iter().enumerate() {
+        for (ring, ty) in
+            [("plus_times", Type::F64), ("min_plus", Type::F32), ("plus_times", Type::I8), ("plus_pair", Type::I64)]
+        {
+            let what = format!("{m}×{k}×{n}, {ring} of {ty}");
+            let ring = Semiring::new(ring, ty).unwrap();
+            let (a, b) = (whole(&mut draw, (m, k), 4 * (m + k), ty), whole(&mut draw, (k, n), 4 * (k + n), ty));
+            let mask = whole(&mut draw, (m, n), 6 * (m + n), ty);
+            let (x, y, z) = (many.upload(&a).unwrap(), many.upload(&b).unwrap(), many.upload(&mask).unwrap());
+            same(&what, &a, &x);
+            let c = cpu.mxm(&ring, &a, &b).unwrap();
+            let d = many.mxm(&ring, &x, &y).unwrap();
+            same(&what, &c, &d);
+            // The result as an operand, whose rows may not be sorted on the GPU.
+            let back = cpu.transpose(&b).unwrap();
+            let again = many.mxm(&ring, &d, &many.transpose(&y).unwrap()).unwrap();
+            same(&format!("{what}, again"), &cpu.mxm(&ring, &c, &back).unwrap(), &again);
+            let masked = |machine: &Machine, a: &Matrix, b: &Matrix, mask: &Matrix, complement| -> Matrix {
+                let call = machine.call(Op::Mxm(&ring, &Options::default()), (a, b)).mask(mask).structure();
+                if complement { call.complement() } else { call }.eval().unwrap()
+            };
+            for complement in [false, true] {
+                let (c, d) = (masked(&cpu, &a, &b, &mask, complement), masked(&many, &x, &y, &z, complement));
+                same(&format!("{what}, masked, {complement}"), &c, &d);
+            }
+            let plan = many.plan(&x, &y, &Options::default()).unwrap();
+            assert_eq!(plan.nnz(), c.nnz(), "{what}");
+            same(&format!("{what}, planned"), &c, &many.numeric(&plan, &ring, &x, &y).unwrap());
+            if round % 2 == 0 {
+                cluster.set_stage_bytes(64);
+                same(&format!("{what}, in strips"), &c, &many.mxm(&ring, &x, &y).unwrap());
+                cluster.set_stage_bytes(1 << 26);
+            }
+        }
+        let a = whole(&mut draw, (m, k), 3 * (m + k), Type::F64);
+        let x = Vector::full(Array::of((0..k).map(|i| (i % 5) as f64).collect::<Vec<_>>())).unwrap();
+        let ring = Semiring::new("plus_times", Type::F64).unwrap();
+        let here: Vector = cpu.call(Op::Mxv(&ring), (&a, &x)).eval().unwrap();
+        let (b, y) = (many.upload(&a).unwrap(), many.upload_vector(&x).unwrap());
+        let there: Vector = many.call(Op::Mxv(&ring), (&b, &y)).eval().unwrap();
+        same_vector(&format!("{m}×{k}, a vector"), &here, &there);
+    }
+    // No room on one rank is an error of all, and the next product is right.
+    let a = whole(&mut draw, (2_000, 2_000), 40_000, Type::F64);
+    let x = many.upload(&a).unwrap();
+    let ring = Semiring::new("plus_times", Type::F64).unwrap();
+    if cluster.rank() == cluster.size() - 1 {
+        _ = gpu.clone().memory_budget(gpu.used_memory().unwrap() + 1_000);
+    }
+    let refused = many.mxm(&ring, &x, &x);
+    assert!(refused.is_err() || cluster.size() == 1, "one rank has no room");
+    _ = gpu.clone().memory_budget(u64::MAX);
+    same("after an error", &cpu.mxm(&ring, &a, &a).unwrap(), &many.mxm(&ring, &x, &x).unwrap());
+}
