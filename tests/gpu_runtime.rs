@@ -6,9 +6,11 @@ mod gpu;
 use std::path::PathBuf;
 
 use gpu::cuda;
-use sparring::algebra::{Plus, Value};
+use sparring::algebra::{Array, Plus, Type, Value};
 use sparring::gpu::testing::{self, Functions};
-use sparring::{Csr, Cuda, Error};
+use sparring::runtime::engine::bytes_of;
+use sparring::runtime::{BinaryOp, Machine, Matrix, Semiring, Vector};
+use sparring::{Cpu, Csr, Cuda, Error};
 
 sparring::value! {
     /// 16 bytes, of which some are padding.
@@ -211,4 +213,76 @@ fn an_error_on_the_device_names_the_kernels_and_drops_go_well() {
         .expect("started");
     let text = [child.stdout, child.stderr].concat();
     assert!(child.status.success(), "{}", String::from_utf8_lossy(&text));
+}
+
+/// Matrices and vectors move from one `Cuda` to another, of the same GPU and of the next, as the processor has them.
+#[test]
+#[ignore = "needs a GPU"]
+fn operands_come_from_other_gpus() {
+    let first = cuda();
+    let others = (0..Cuda::count()).map(|k| Cuda::new(k).expect("a GPU"));
+    let cpu = Machine::from(Cpu::new());
+    let ring = Semiring::new("plus_times", Type::I64).expect("a semiring");
+    let n = 3_000;
+    let cols: Vec<u32> = (0..n as u32).flat_map(|i| [i / 2, i / 2 + 1]).collect();
+    let a = Csr::<i64>::new(n, n, (0..=n).map(|i| 2 * i).collect(), cols, (0..2 * n as i64).collect());
+    let a = Matrix::from(a.expect("a matrix"));
+    let forms = [
+        Vector::full(Array::of((0..n as i64).collect::<Vec<_>>())),
+        Vector::new(n, vec![3, 70, 2_999], Array::of(vec![5i64, -7, 11])),
+        Vector::empty(Type::I64, n),
+    ];
+    for other in others {
+        let (here, there) = (Machine::from(first.clone()), Machine::from(other.clone()));
+        let moved = here.upload(&there.upload(&a).expect("sent")).expect("moved");
+        let same = |what: &str, x: &Matrix, y: &Matrix| {
+            let (x, y) = (x.download().expect("here"), y.download().expect("here"));
+            let words = |a: &Matrix| bytes_of(a.values().expect("values")).expect("bytes");
+            assert!(x.pattern() == y.pattern() && words(&x) == words(&y), "{what}");
+        };
+        same("a matrix", &a, &moved);
+        // Rows of a product need not be sorted.
+        let product = there.mxm(&ring, &a, &a).expect("a product");
+        let expected = cpu.mxm(&ring, &a, &a).expect("a product");
+        same("a product", &expected, &here.upload(&product).expect("moved"));
+        drop(product);
+        let sum =
+            here.ewise_add(&BinaryOp::new("plus", Type::I64).expect("plus"), &moved, &there.upload(&a).expect("sent"));
+        same(
+            "operands of two",
+            &cpu.ewise_add(&BinaryOp::new("plus", Type::I64).expect("plus"), &a, &a).expect("a sum"),
+            &sum.expect("a sum"),
+        );
+        for x in &forms {
+            let x = x.as_ref().expect("a vector");
+            let moved = here.upload_vector(&there.upload_vector(x).expect("sent")).expect("moved");
+            let (p, q) = (x.entries().expect("entries"), moved.download().expect("here").entries().expect("entries"));
+            assert!(p.0 == q.0 && p.1.slice().get::<i64>() == q.1.slice().get::<i64>(), "a vector");
+        }
+        drop(moved);
+        assert_eq!(other.used_memory().expect("a figure"), 0, "all given back");
+    }
+}
+
+/// Arrays of a matrix are lent, and others filled by what the caller copies; what is no matrix is refused.
+#[test]
+#[ignore = "needs a GPU"]
+fn arrays_are_lent_and_filled() {
+    let gpu = cuda();
+    let machine = Machine::from(gpu.clone());
+    let a = Matrix::from(Csr::<f32>::new(2, 4, vec![0, 2, 3], vec![1, 3, 0], vec![1.0, 2.0, 3.0]).expect("a matrix"));
+    let b = machine.upload(&a).expect("sent");
+    let lengths = machine.with_device_arrays(&b, |arrays| Ok(arrays.map(|array| (array.len(), array.ty()))));
+    assert_eq!(lengths.expect("lent"), [(3, Type::U32), (3, Type::U32), (3, Type::F32)]);
+    assert!(machine.with_device_arrays(&a, |_| Ok(())).is_err(), "it is not there");
+    // Nothing is written: of no entries and no rows that is a matrix.
+    let none = machine.matrices_filled(Type::F32, &[((0, 4), 0)], |rooms| {
+        assert_eq!(rooms[0].map(|array| array.len()), [1, 0, 0]);
+        Err(Error::Argument { name: "fill", message: "it said no".into() })
+    });
+    assert!(none.expect_err("no").to_string().contains("it said no"));
+    let gone = machine.matrices_filled(Type::F64, &[((1, 1), usize::MAX / 8)], |_| panic!("there is no room"));
+    assert!(matches!(gone, Err(Error::DeviceMemory { .. })), "{gone:?}");
+    drop(b);
+    assert_eq!(gpu.used_memory().expect("a figure"), 0, "all given back");
 }

@@ -129,6 +129,63 @@ impl Cuda {
         fill(&rooms.iter().map(|(row_ptr, col_idx, values)| arrays(row_ptr, col_idx, values)).collect::<Vec<_>>())?;
         sizes.iter().zip(rooms).map(|((shape, _), room)| self.checked(*shape, room)).collect()
     }
+    /// The arrays of another's, copied without the host; `None` where it is a GPU that this one does not read.
+    ///
+    /// All work of the other is waited for, and the copies: its owner may give the arrays back then.
+    fn copies_from<const N: usize>(
+        &self,
+        other: &Self,
+        arrays: [&RawBuffer; N],
+        what: &'static str,
+    ) -> Result<Option<[Arc<RawBuffer>; N]>> {
+        if !self.device().reaches(other.device())? {
+            return Ok(None);
+        }
+        other.synchronize()?;
+        let mut made = Vec::with_capacity(N);
+        for array in arrays {
+            let copy = self.alloc_raw(array.ty(), array.len(), what)?;
+            let bytes = array.len() * array.ty().size();
+            self.device().copy_from(other.device(), (copy.at, array.at), bytes)?;
+            made.push(copy);
+        }
+        self.synchronize()?;
+        Ok(made.try_into().ok())
+    }
+    /// A matrix in another's memory, copied without the host, likewise.
+    pub(crate) fn matrix_from(&self, other: &Self, a: &RawCsr) -> Result<Option<RawCsr>> {
+        let p = &*a.pattern;
+        let row_ptr: &RawBuffer = match &p.row_ptr {
+            Offsets::Small(at) => at,
+            Offsets::Large(at) => at,
+        };
+        let Some([row_ptr, columns, values]) =
+            self.copies_from(other, [row_ptr, &p.col_idx, &a.values], "a matrix of another GPU")?
+        else {
+            return Ok(None);
+        };
+        let row_ptr = match &p.row_ptr {
+            Offsets::Small(_) => Offsets::Small(Buffer::of(row_ptr)?),
+            Offsets::Large(_) => Offsets::Large(Buffer::of(row_ptr)?),
+        };
+        let pattern = DevicePattern::new(p.shape(), p.sorted, row_ptr, Buffer::of(columns)?);
+        Ok(Some(RawCsr::new(pattern, values)))
+    }
+    /// A vector in another's memory, likewise.
+    pub(crate) fn vector_from(&self, other: &Self, x: &RawVector) -> Result<Option<RawVector>> {
+        let what = "a vector of another GPU";
+        Ok(match (x.present(), x.places()) {
+            (None, None) => self.copies_from(other, [&*x.values], what)?.map(|[values]| RawVector::full(values)),
+            (Some(present), _) => match self.copies_from(other, [present, &x.values], what)? {
+                Some([present, values]) => Some(RawVector::bitmap(Buffer::of(present)?, values)),
+                None => None,
+            },
+            (None, Some(places)) => match self.copies_from(other, [places, &x.values], what)? {
+                Some([places, values]) => Some(RawVector::list(x.len, Buffer::of(places)?, values)),
+                None => None,
+            },
+        })
+    }
     /// What `read` makes of row pointers, columns increasing within rows, and values, all work on them being done.
     pub(crate) fn lent<T>(&self, a: &RawCsr, read: impl FnOnce(&[DeviceArray; 3]) -> Result<T>) -> Result<T> {
         let a = self.sorted_raw(a)?;

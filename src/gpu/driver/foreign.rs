@@ -96,4 +96,45 @@ impl Device {
     pub(in crate::gpu) fn copy_foreign(&self, to: sys::CUdeviceptr, from: &DeviceArray) -> Result<()> {
         if from.is_empty() { Ok(()) } else { self.copy(to, from.at, from.len.saturating_mul(from.ty.size())) }
     }
+    /// Whether copies from another's memory need no way through the host: it is the same GPU, or one that this one reads.
+    pub(in crate::gpu) fn reaches(&self, other: &Device) -> Result<bool> {
+        if self.limits().ordinal == other.limits().ordinal {
+            return Ok(true);
+        }
+        self.bind()?;
+        let mut can = 0;
+        // SAFETY: a place for one number, and two devices of the driver's.
+        unsafe { sys::cuDeviceCanAccessPeer(&raw mut can, self.context.cu_device(), other.context.cu_device()) }
+            .result()
+            .map_err(failed("peer access"))?;
+        if can == 0 {
+            return Ok(false);
+        }
+        let reader = sys::CUmemAccessDesc {
+            location: sys::CUmemLocation {
+                type_: sys::CUmemLocationType::CU_MEM_LOCATION_TYPE_DEVICE,
+                id: i32::try_from(self.limits().ordinal).unwrap_or(i32::MAX),
+            },
+            flags: sys::CUmemAccess_flags::CU_MEM_ACCESS_FLAGS_PROT_READWRITE,
+        };
+        // SAFETY: one description, which outlives the call; the pool is `other`'s as long as it is there.
+        Ok(unsafe { sys::cuMemPoolSetAccess(other.pool, &raw const reader, 1) }.result().is_ok())
+    }
+    /// Copies bytes that [`reach`](Self::reaches) from another's memory, in the order of this one's stream.
+    pub(in crate::gpu) fn copy_from(
+        &self,
+        other: &Device,
+        (to, from): (sys::CUdeviceptr, sys::CUdeviceptr),
+        bytes: usize,
+    ) -> Result<()> {
+        if bytes == 0 {
+            return Ok(());
+        }
+        self.bind()?;
+        // SAFETY: the callers hold `bytes` bytes at `to` in this device's memory and at `from` in the other's, until the
+        //         stream has been waited for.
+        unsafe { sys::cuMemcpyPeerAsync(to, self.context.cu_ctx(), from, other.context.cu_ctx(), bytes, self.stream()) }
+            .result()
+            .map_err(self.failed("a copy from another device"))
+    }
 }

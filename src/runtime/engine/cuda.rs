@@ -199,6 +199,11 @@ impl Machine {
     }
 }
 
+/// What lies in the memory of a GPU that is not the one at hand, or was opened apart from it.
+fn on_another<X: 'static>(remote: Option<&dyn Remote>) -> Option<&OnDevice<X>> {
+    remote?.as_any().downcast_ref()
+}
+
 fn not_here(machine: String) -> Error {
     Error::Argument { name: "operand", message: format!("it is on {machine}") }
 }
@@ -216,10 +221,15 @@ impl Cuda {
         let there: &OnDevice<X> = remote?.as_any().downcast_ref()?;
         self.shares_memory_with(&there.cuda).then_some(&there.raw)
     }
-    /// The matrix as this GPU takes it, sent there if it is elsewhere.
+    /// The matrix as this GPU takes it, sent there if it is elsewhere: from another GPU directly, where this one reads it.
     fn matrix<'a>(&self, a: &'a Matrix) -> Result<Cow<'a, RawCsr>> {
         if let Some(raw) = self.held(a.as_remote()) {
             return Ok(Cow::Borrowed(raw));
+        }
+        if let Some(there) = on_another::<RawCsr>(a.as_remote())
+            && let Some(raw) = self.matrix_from(&there.cuda, &there.raw)?
+        {
+            return Ok(Cow::Owned(raw));
         }
         let here = a.download()?;
         let here = here.operand()?;
@@ -228,6 +238,11 @@ impl Cuda {
     fn vector<'a>(&self, x: &'a Vector) -> Result<Cow<'a, RawVector>> {
         if let Some(raw) = self.held(x.as_remote()) {
             return Ok(Cow::Borrowed(raw));
+        }
+        if let Some(there) = on_another::<RawVector>(x.as_remote())
+            && let Some(raw) = self.vector_from(&there.cuda, &there.raw)?
+        {
+            return Ok(Cow::Owned(raw));
         }
         let (places, values) = x.download()?.entries()?;
         Ok(Cow::Owned(if places.len() == x.len() {
