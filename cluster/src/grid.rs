@@ -14,10 +14,12 @@ pub struct Grid {
 }
 
 impl Grid {
-    /// The grid of `size` ranks that is nearest to a square, no more rows than columns; `rank` is below `size`.
+    /// The grid of `size` ranks that is nearest to a square, no more columns than rows; `rank` is below `size`.
+    ///
+    /// Rows of a product are whole where there is one column: they have the length that they have on one rank.
     pub(crate) fn new(size: usize, rank: usize) -> Self {
-        let rows = (1..=size).take_while(|r| r * r <= size).filter(|r| size.is_multiple_of(*r)).last().unwrap_or(1);
-        let cols = size / rows;
+        let cols = (1..=size).take_while(|c| c * c <= size).filter(|c| size.is_multiple_of(*c)).last().unwrap_or(1);
+        let rows = size / cols;
         Self { shape: (rows, cols), at: (rank / cols, rank % cols) }
     }
     /// Its rows and columns.
@@ -105,9 +107,9 @@ mod tests {
     #[test]
     fn grids_use_every_rank() {
         let shapes = [1, 2, 3, 4, 6, 7, 8, 9, 12, 16].map(|p| Grid::new(p, 0).shape());
-        let expected = [(1, 1), (1, 2), (1, 3), (2, 2), (2, 3), (1, 7), (2, 4), (3, 3), (3, 4), (4, 4)];
+        let expected = [(1, 1), (2, 1), (3, 1), (2, 2), (3, 2), (7, 1), (4, 2), (3, 3), (4, 3), (4, 4)];
         assert_eq!(shapes, expected);
-        assert_eq!(Grid::new(6, 4).at(), (1, 1));
+        assert_eq!(Grid::new(6, 4).at(), (2, 0));
     }
     #[test]
     fn every_index_has_one_holder() {
