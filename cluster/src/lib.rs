@@ -90,6 +90,7 @@ mod link;
 mod mpi_link;
 #[cfg(all(feature = "cuda", feature = "mpi"))]
 mod nccl;
+mod panel;
 mod product;
 mod read;
 mod route;

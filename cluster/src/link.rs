@@ -19,6 +19,9 @@ pub(crate) trait Link: Debug + Send + Sync {
     fn all_gather_over(&self, mine: &[u8], lengths: &[usize], all: &mut [u8]);
     /// [`exchange`](Self::exchange) where all ranks know what comes, over `all`; none sends or gets more than 2³⁰ bytes.
     fn exchange_over(&self, to: &[u8], sent: &[usize], got: &[usize], all: &mut [u8]);
+    /// Sends these bytes to every other rank, and fills what is there for each of them, in the order of ranks, with theirs;
+    /// all ranks know how much comes.
+    fn spread(&self, mine: &[&[u8]; 3], theirs: Vec<[&mut [u8]; 3]>);
     /// The two words of every rank: the cheapest exchange there is.
     fn all_words(&self, mine: [u64; 2]) -> Vec<[u64; 2]>;
     /// Sends bytes to the ranks of the group, to each the part of these that is its own, and gives what each sent here.
@@ -87,6 +90,7 @@ impl Link for Alone {
     fn exchange_over(&self, to: &[u8], _: &[usize], _: &[usize], all: &mut [u8]) {
         all.copy_from_slice(to);
     }
+    fn spread(&self, _: &[&[u8]; 3], _: Vec<[&mut [u8]; 3]>) {}
     fn all_words(&self, mine: [u64; 2]) -> Vec<[u64; 2]> {
         vec![mine]
     }

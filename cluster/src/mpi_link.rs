@@ -228,6 +228,26 @@ impl Link for Mpi {
             &mut PartitionMut::new(with_address(all, &mut [0]), to_here, from),
         );
     }
+    fn spread(&self, mine: &[&[u8]; 3], theirs: Vec<[&mut [u8]; 3]>) {
+        let (comm, _turn) = self.comm();
+        let others = || (0..comm.size()).filter(|rank| *rank != comm.rank());
+        let pieces = |bytes: &[u8]| bytes.len().div_ceil(MESSAGE);
+        let sent: usize = mine.iter().map(|bytes| pieces(bytes)).sum();
+        let got: usize = theirs.iter().flatten().map(|bytes| pieces(bytes)).sum();
+        mpi::request::multiple_scope(got + sent * others().count(), |scope, requests| {
+            for (rank, arrays) in others().zip(theirs) {
+                for piece in arrays.into_iter().flat_map(|bytes| bytes.chunks_mut(MESSAGE)) {
+                    requests.add(comm.process_at_rank(rank).immediate_receive_into(scope, piece));
+                }
+            }
+            for rank in others() {
+                for piece in mine.iter().flat_map(|bytes| bytes.chunks(MESSAGE)) {
+                    requests.add(comm.process_at_rank(rank).immediate_send(scope, piece));
+                }
+            }
+            requests.wait_all(&mut Vec::new());
+        });
+    }
     fn split(&self, color: usize) -> Result<Arc<dyn Link>> {
         let (comm, _turn) = self.comm();
         let made = comm.split_by_color(Color::with_value(color as i32));

@@ -14,7 +14,7 @@ use sparring::runtime::{Machine, Matrix};
 use sparring::{Error, Result};
 
 use crate::link::Link;
-use crate::wire::broken;
+use crate::panel::{ready, sizes};
 
 /// The ranks of a line of the grid, each with a GPU of its own.
 pub(crate) struct Gpus {
@@ -109,29 +109,13 @@ impl Gpus {
     /// The blocks of the ranks of the line, which is `link`'s, on this rank's machine. A rank that has none, or no room,
     /// is an error of all.
     pub(crate) fn gathered(&self, link: &dyn Link, inner: &Machine, block: Result<Matrix>) -> Result<Vec<Matrix>> {
-        let none = [u64::MAX; 3];
-        let of = |a: &Matrix| [a.shape().0 as u64, a.shape().1 as u64, a.nnz() as u64];
-        let words = block.as_ref().map_or(none, of).map(u64::to_le_bytes);
-        let all = link.all_gather(words.as_flattened())?;
+        let sizes = sizes(link, &block)?;
         let block = block?;
-        let mut sizes = Vec::with_capacity(link.size());
-        for (rank, bytes) in all.iter().enumerate() {
-            let [m, n, nnz] = words_of(bytes).ok_or_else(broken)?;
-            if [m, n, nnz] == none {
-                return Err(refused(&format!("rank {rank} of a line"), "it has no operand"));
-            }
-            sizes.push(((m as usize, n as usize), nnz as usize));
-        }
-        sizes.remove(self.rank);
-        let ready = |yes: bool| match link.all_words([u64::from(!yes), 0]).iter().position(|words| words[0] != 0) {
-            None => Ok(()),
-            Some(rank) => Err(refused(&format!("rank {rank} of a line"), "it has no room for the others' operands")),
-        };
         let mut told = false;
         let made = inner.with_device_arrays(&block, |mine| {
             inner.matrices_filled(block.ty(), &sizes, |rooms| {
                 told = true;
-                ready(true)?;
+                ready(link, true)?;
                 // The others would wait for one that does not take part.
                 self.spread(mine, rooms).or_else(|error| {
                     eprintln!("{error}");
@@ -141,7 +125,7 @@ impl Gpus {
         });
         if !told {
             // The others hear of it; this rank's own error says more.
-            _ = ready(false);
+            _ = ready(link, false);
         }
         let mut made = made?;
         made.insert(self.rank, block);
@@ -174,9 +158,4 @@ impl Gpus {
         checked("an end", nccl::group_end())?;
         self.stream.synchronize().map_err(|e| refused("NCCL", e.to_string()))
     }
-}
-
-fn words_of(bytes: &[u8]) -> Option<[u64; 3]> {
-    let words: Vec<u64> = bytes.chunks_exact(8).filter_map(|b| b.try_into().ok()).map(u64::from_le_bytes).collect();
-    words.try_into().ok()
 }

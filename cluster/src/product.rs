@@ -1,7 +1,5 @@
 //! Products: operands gathered along the lines of the grid, partial results folded along the others.
 
-use std::ops::Range;
-
 use sparring::runtime::engine::{RemotePlan, values_of};
 use sparring::runtime::{IndexList, Matrix, Op, Plan, Semiring, Stats, Vector};
 use sparring::spgemm::Options;
@@ -10,51 +8,10 @@ use sparring::{Error, Result};
 use crate::blocks::{Block, Piece};
 use crate::cluster::Shared;
 use crate::fold::Line;
-use crate::wire::{Entries, broken, matrix_bytes, matrix_of};
+use crate::wire::{Entries, broken};
 
 /// Most strips of columns into which a product is cut.
 const MOST_STAGES: u64 = 64;
-
-impl Shared {
-    /// A(i, ·): the blocks of this rank's row of the grid, side by side.
-    pub(crate) fn row_panel(&self, a: &Block) -> Result<Matrix> {
-        if self.row.size() == 1 {
-            return Ok(a.block.clone());
-        }
-        let blocks = self.gathered_blocks(Line::Row, Ok(a.block.clone()))?;
-        let row: Vec<&Matrix> = blocks.iter().collect();
-        self.inner.upload(&self.inner.concat(&[&row])?)
-    }
-    /// A(·, j): the blocks of this rank's column of the grid, one below the other.
-    pub(crate) fn column_panel(&self, a: &Block) -> Result<Matrix> {
-        if self.col.size() == 1 {
-            return Ok(a.block.clone());
-        }
-        self.stacked(Ok(a.block.clone()))
-    }
-    /// The columns of a range of A(·, j), counted from its first.
-    fn column_strip(&self, a: &Block, cols: Range<usize>) -> Result<Matrix> {
-        self.stacked(self.inner.call(Op::Extract(&IndexList::all(), &IndexList::from(cols)), &a.block).eval())
-    }
-    fn stacked(&self, block: Result<Matrix>) -> Result<Matrix> {
-        let blocks = self.gathered_blocks(Line::Column, block)?;
-        let column: Vec<[&Matrix; 1]> = blocks.iter().map(|block| [block]).collect();
-        let column: Vec<&[&Matrix]> = column.iter().map(|row| &row[..]).collect();
-        self.inner.upload(&self.inner.concat(&column)?)
-    }
-    /// The blocks of the ranks of a line. A rank that has none sends nothing, so that the others do not wait for it.
-    fn gathered_blocks(&self, line: Line, block: Result<Matrix>) -> Result<Vec<Matrix>> {
-        let link = self.line(line);
-        #[cfg(all(feature = "cuda", feature = "mpi"))]
-        if let Some(Some(gpus)) = self.gpus.as_ref().map(|lines| &lines[line as usize]) {
-            return gpus.gathered(&**link, &self.inner, block);
-        }
-        let mine = block.and_then(|block| Ok((block.ty(), matrix_bytes(&block)?)));
-        let all = link.all_gather(mine.as_ref().map_or(&[], |mine| &mine.1))?;
-        let (ty, _) = mine?;
-        all.iter().map(|bytes| self.inner.upload(&matrix_of(ty, bytes)?)).collect()
-    }
-}
 
 /// A mask as this rank has it, and whether it is the complement.
 pub(crate) type Mask<'a, X> = Option<(&'a X, bool)>;

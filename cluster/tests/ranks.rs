@@ -1,7 +1,7 @@
 //! Ranks of MPI: this program starts itself with 1, 2, 4, 6 and 9 of them, each under a time limit.
 //!
 //! `cargo test -p sparring-cluster --features mpi --test ranks`, where `mpirun` is; `SPARRING_RANKS=4,16` names other
-//! numbers. With the feature `cuda` there is a scenario that is run by hand, `gpus`, where each rank has a GPU.
+//! numbers, `SPARRING_MPIRUN` another launcher. With the feature `cuda` there is a scenario that is run by hand, `gpus`, where each rank has a GPU.
 
 #[path = "ranks/algorithms.rs"]
 mod algorithms;
@@ -79,10 +79,15 @@ fn start(ranks: usize, scenario: &str, limit: Duration) -> Output {
     waited(command, &format!("{scenario}, {ranks} ranks"), limit)
 }
 
+/// What starts ranks, of the MPI that this program was built with.
+fn launcher() -> String {
+    std::env::var("SPARRING_MPIRUN").unwrap_or_else(|_| "mpirun".into())
+}
+
 /// `mpirun` of a program, whose arguments are to follow.
 fn mpirun(ranks: usize, program: &std::path::Path) -> Command {
-    let mut command = Command::new("mpirun");
-    let version = Command::new("mpirun").arg("--version").output();
+    let mut command = Command::new(launcher());
+    let version = Command::new(launcher()).arg("--version").output();
     if version.is_ok_and(|out| String::from_utf8_lossy(&out.stdout).contains("Open MPI")) {
         let shared =
             ["--allow-run-as-root", "--oversubscribe", "--bind-to", "none", "--mca", "mpi_yield_when_idle", "1"];
@@ -116,14 +121,14 @@ fn waited(mut command: Command, what: &str, limit: Duration) -> Output {
 }
 
 fn job() {
-    if Command::new("mpirun").arg("--version").output().is_err() {
-        println!("skipped: no mpirun");
+    if Command::new(launcher()).arg("--version").output().is_err() {
+        println!("skipped: no {}", launcher());
         return;
     }
     let asked = std::env::var("SPARRING_RANKS").unwrap_or_else(|_| "1,2,4,6,9".into());
     for ranks in asked.split(',').map(|n| n.trim().parse::<usize>().expect("a number of ranks")) {
         for scenario in ["products", "algorithms", "neighbours", "factor", "oracle"] {
-            let out = start(ranks, scenario, Duration::from_secs(240));
+            let out = start(ranks, scenario, Duration::from_secs(480));
             let (said, errors) = (String::from_utf8_lossy(&out.stdout), String::from_utf8_lossy(&out.stderr));
             assert!(out.status.success(), "{scenario} on {ranks} ranks:\n{said}\n{errors}");
             said.lines().filter(|line| line.starts_with("rank 0")).for_each(|line| println!("  {line}"));

@@ -52,7 +52,8 @@ pub(crate) fn all(cluster: &Cluster, gpu: &Cuda) {
             let again = many.mxm(&ring, &d, &many.transpose(&y).unwrap()).unwrap();
             same(&format!("{what}, again"), &cpu.mxm(&ring, &c, &back).unwrap(), &again);
             let masked = |machine: &Machine, a: &Matrix, b: &Matrix, mask: &Matrix, complement| -> Matrix {
-                let call = machine.call(Op::Mxm(&ring, &Options::default()), (a, b)).mask(mask).structure();
+                let options = Options::default();
+                let call = machine.call(Op::Mxm(&ring, &options), (a, b)).mask(mask).structure();
                 if complement { call.complement() } else { call }.eval().unwrap()
             };
             for complement in [false, true] {

@@ -1,0 +1,152 @@
+//! Panels: the blocks of a line of the grid as one matrix, on every rank of the line.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use sparring::algebra::Type;
+use sparring::runtime::engine::values_of;
+use sparring::runtime::{IndexList, Matrix, Op};
+use sparring::{Cpu, Error, Pattern, Result};
+
+use crate::blocks::Block;
+use crate::cluster::Shared;
+use crate::fold::Line;
+use crate::link::Link;
+use crate::wire::{broken, reserved};
+
+impl Shared {
+    /// A(i, ·): the blocks of this rank's row of the grid, side by side.
+    pub(crate) fn row_panel(&self, a: &Block) -> Result<Matrix> {
+        if self.row.size() == 1 {
+            return Ok(a.block.clone());
+        }
+        let blocks = self.gathered_blocks(Line::Row, Ok(a.block.clone()))?;
+        let row: Vec<&Matrix> = blocks.iter().collect();
+        self.inner.upload(&self.inner.concat(&[&row])?)
+    }
+    /// A(·, j): the blocks of this rank's column of the grid, one below the other.
+    pub(crate) fn column_panel(&self, a: &Block) -> Result<Matrix> {
+        if self.col.size() == 1 {
+            return Ok(a.block.clone());
+        }
+        self.stacked(Ok(a.block.clone()))
+    }
+    /// The columns of a range of A(·, j), counted from its first.
+    pub(crate) fn column_strip(&self, a: &Block, cols: Range<usize>) -> Result<Matrix> {
+        self.stacked(self.inner.call(Op::Extract(&IndexList::all(), &IndexList::from(cols)), &a.block).eval())
+    }
+    fn stacked(&self, block: Result<Matrix>) -> Result<Matrix> {
+        let blocks = self.gathered_blocks(Line::Column, block)?;
+        let column: Vec<[&Matrix; 1]> = blocks.iter().map(|block| [block]).collect();
+        let column: Vec<&[&Matrix]> = column.iter().map(|row| &row[..]).collect();
+        self.inner.upload(&self.inner.concat(&column)?)
+    }
+    /// The blocks of the ranks of a line. A rank that has none, or no room for the others', is an error of all of them.
+    fn gathered_blocks(&self, line: Line, block: Result<Matrix>) -> Result<Vec<Matrix>> {
+        let link = self.line(line);
+        #[cfg(all(feature = "cuda", feature = "mpi"))]
+        if let Some(Some(gpus)) = self.gpus.as_ref().map(|lines| &lines[line as usize]) {
+            return gpus.gathered(&**link, &self.inner, block);
+        }
+        let here = block.and_then(|block| block.download());
+        let sizes = sizes(&**link, &here)?;
+        let here = here?;
+        let budget = self.inner.typed::<Cpu>().and_then(Cpu::budget);
+        let rooms = Room::of(here.ty(), &sizes, budget);
+        ready(&**link, rooms.is_ok()).or_else(|other| rooms.as_ref().map_or(Ok(()), |_| Err(other)))?;
+        let mut rooms = rooms?;
+        let (pattern, values) = (here.pattern().ok_or_else(broken)?, here.values().ok_or_else(broken)?);
+        let lengths: Vec<u32> = pattern.row_ptr().windows(2).map(|w| (w[1] - w[0]) as u32).collect();
+        let mine = [words(&lengths)?, words(pattern.col_idx())?, values.as_bytes().ok_or_else(broken)?];
+        let theirs = rooms.iter_mut().map(Room::bytes).collect::<Result<_>>()?;
+        link.spread(&mine, theirs);
+        let mut blocks = rooms.into_iter().map(Room::matrix).collect::<Result<Vec<_>>>()?;
+        blocks.insert(link.rank(), self.inner.upload(&here)?);
+        Ok(blocks)
+    }
+}
+
+/// Rows and columns, and entries.
+pub(crate) type Size = ((usize, usize), usize);
+
+/// The sizes of the blocks of the other ranks of a group, if all have one.
+pub(crate) fn sizes(link: &dyn Link, block: &Result<Matrix>) -> Result<Vec<Size>> {
+    const NONE: [u64; 3] = [u64::MAX; 3];
+    let of = |a: &Matrix| [a.shape().0 as u64, a.shape().1 as u64, a.nnz() as u64];
+    let all = link.all_gather(block.as_ref().map_or(NONE, of).map(u64::to_le_bytes).as_flattened())?;
+    let mut sizes = Vec::with_capacity(link.size());
+    for (rank, bytes) in all.iter().enumerate() {
+        let (words, _) = bytes.as_chunks::<8>();
+        let &[m, n, nnz] = words else { return Err(broken()) };
+        let [m, n, nnz] = [m, n, nnz].map(u64::from_le_bytes);
+        if [m, n, nnz] == NONE {
+            let message = "it has no operand".into();
+            return Err(Error::Device { what: format!("rank {rank} of a line"), message });
+        }
+        sizes.push(((m as usize, n as usize), nnz as usize));
+    }
+    sizes.remove(link.rank());
+    Ok(sizes)
+}
+
+/// Whether every rank of a group has room for what the others send.
+pub(crate) fn ready(link: &dyn Link, yes: bool) -> Result<()> {
+    match link.all_words([u64::from(!yes), 0]).iter().position(|words| words[0] != 0) {
+        None => Ok(()),
+        Some(rank) => {
+            let message = "it has no room for the operands of the others".into();
+            Err(Error::Device { what: format!("rank {rank} of a line"), message })
+        }
+    }
+}
+
+/// Room for a block: lengths of its rows, columns, and the bytes of values.
+struct Room {
+    ty: Type,
+    ncols: usize,
+    lengths: Vec<u32>,
+    columns: Vec<u32>,
+    values: Vec<u8>,
+}
+
+fn zeros<T: Clone + Default>(n: usize) -> Result<Vec<T>> {
+    let mut made = reserved(n, "an operand of another rank")?;
+    made.resize(n, T::default());
+    Ok(made)
+}
+fn words(x: &[u32]) -> Result<&[u8]> {
+    sparring::algebra::Slice::of(x).as_bytes().ok_or_else(broken)
+}
+fn words_mut(x: &mut [u32]) -> Result<&mut [u8]> {
+    sparring::algebra::SliceMut::of(x).into_bytes().ok_or_else(broken)
+}
+
+impl Room {
+    /// Room for blocks of these sizes, if that and the panel that is made of them stay within a budget.
+    fn of(ty: Type, sizes: &[Size], budget: Option<u64>) -> Result<Vec<Self>> {
+        let bytes = |&((m, _), nnz): &Size| 4 * m as u128 + nnz as u128 * (4 + ty.size() as u128);
+        let needed = 2 * sizes.iter().map(bytes).sum::<u128>();
+        if let Some(budget) = budget.map(u128::from).filter(|budget| needed > *budget) {
+            return Err(Error::Budget { what: "operands of other ranks", bytes: needed, budget });
+        }
+        let room = |&((m, ncols), nnz): &Size| {
+            let values = nnz.checked_mul(ty.size()).ok_or_else(broken)?;
+            Ok(Self { ty, ncols, lengths: zeros(m)?, columns: zeros(nnz)?, values: zeros(values)? })
+        };
+        sizes.iter().map(room).collect()
+    }
+    fn bytes(&mut self) -> Result<[&mut [u8]; 3]> {
+        Ok([words_mut(&mut self.lengths)?, words_mut(&mut self.columns)?, &mut self.values])
+    }
+    fn matrix(mut self) -> Result<Matrix> {
+        let mut row_ptr = reserved(self.lengths.len() + 1, "row pointers")?;
+        row_ptr.push(0);
+        let mut end = 0;
+        row_ptr.extend(self.lengths.iter().map(|&length| {
+            end += length as usize;
+            end
+        }));
+        let pattern = Pattern::from_unsorted(self.lengths.len(), self.ncols, row_ptr, self.columns)?;
+        Matrix::new(Arc::new(pattern), values_of(self.ty, &mut self.values)?)
+    }
+}
