@@ -7,7 +7,9 @@
 
 mod bfs;
 mod components;
+mod ends;
 mod pagerank;
+mod pull;
 mod sssp;
 pub(crate) mod triangles;
 
