@@ -1,20 +1,24 @@
-//! Times of A·A, PageRank and triangles of R-MAT graphs on the ranks of a job, as lines of JSON.
+//! Times of A·A, PageRank, triangles and searches of R-MAT graphs, and of CP-ALS, on the ranks of a job, as lines of
+//! JSON.
 //!
 //! ```sh
 //! mpirun -n 4 target/release/examples/scaling --scale 16 --weak
 //! ```
 //! `--scale S`: 2^S vertices and 8·2^S edges drawn. `--weak`: log₂ p more for p ranks, so that each has as many edges.
-//! `--only mxm|pagerank|triangles` leaves the others out. `--device cuda` computes on a GPU for each rank of a node.
+//! `--only mxm|pagerank|triangles|bfs|cp` leaves the others out. `--device cuda` computes on a GPU for each rank of a
+//! node. A search begins at the vertex of most edges. CP-ALS: 5 sweeps with 16 columns of a tensor of
+//! 2^(S − 2) × 2^(S − 3) × 2^(S − 4) places and 8·2^S entries drawn, more at the first indices of each mode.
 //! `--repeat N`: minima of N runs. `--bare` leaves the cluster out: what one rank takes without it.
 
 use std::time::Instant;
 
 use sparring::algebra::{Array, Type};
+use sparring::factor::CpAls;
 use sparring::graph::PageRankOptions;
 use sparring::par::Threads;
 use sparring::runtime::{BinaryOp, Machine, Matrix, Semiring};
 use sparring::spgemm::Options;
-use sparring::{Cpu, Result};
+use sparring::{Cpu, Result, Tensor};
 use sparring_cluster::{Cluster, graph};
 
 struct Arguments {
@@ -97,14 +101,15 @@ fn main() -> Result<()> {
     let inner = || -> Result<Machine> {
         Ok(if asked.gpu { Machine::cuda(Cluster::local_rank()?, None)? } else { Cpu::with_threads(1)?.into() })
     };
-    let (machine, ranks, first, grid) = if asked.bare {
-        (inner()?, 1, true, (1, 1))
-    } else {
-        let cluster = Cluster::new(inner()?)?;
-        (cluster.machine(), cluster.size(), cluster.rank() == 0, cluster.grid().shape())
+    let cluster = if asked.bare { None } else { Some(Cluster::new(inner()?)?) };
+    let (machine, ranks, first, grid) = match &cluster {
+        None => (inner()?, 1, true, (1, 1)),
+        Some(cluster) => (cluster.machine(), cluster.size(), cluster.rank() == 0, cluster.grid().shape()),
     };
     let scale = asked.scale + if asked.weak { ranks.ilog2() } else { 0 };
     let whole = rmat(scale)?;
+    let lengths = whole.pattern().map(|pattern| pattern.row_ptr().windows(2).map(|w| w[1] - w[0]));
+    let hub = lengths.and_then(|lengths| lengths.enumerate().max_by_key(|row| row.1)).map_or(0, |row| row.0);
     let a = machine.upload(&whole)?;
     drop(whole);
     let wanted = |what: &str| asked.only.as_deref().is_none_or(|only| only == what);
@@ -132,13 +137,32 @@ fn main() -> Result<()> {
             Ok(())
         })?;
     }
+    let (mut bfs, mut reached) = (none, 0);
+    if wanted("bfs") {
+        bfs = least(asked.repeat, &machine, || {
+            reached = graph::bfs_levels(&machine, &a, hub)?.nvals()?;
+            Ok(())
+        })?;
+    }
+    let (mut cp, mut entries) = (none, 0);
+    if wanted("cp") && !asked.gpu {
+        let dims = [2, 3, 4].map(|less| 1u64 << scale.saturating_sub(less));
+        let x: Tensor<f64> = sparring_generate::gen_py::tensor(&dims, 8 << scale, 1, 1.0)?;
+        entries = x.nnz();
+        let (als, alone) = (CpAls::new(16).sweeps(5).tol(0.0), Cpu::with_threads(1)?);
+        cp = least(asked.repeat, &machine, || match &cluster {
+            None => als.run(&alone, &x).map(drop),
+            Some(cluster) => als.run(cluster, &x).map(drop),
+        })?;
+    }
     if first {
         let shown = |ms: f64| if ms.is_nan() { "null".into() } else { format!("{ms:.3}") };
-        let (mxm, pagerank, triangles) = (shown(mxm), shown(pagerank), shown(triangles));
+        let [mxm, pagerank, triangles, bfs, cp] = [mxm, pagerank, triangles, bfs, cp].map(shown);
         println!(
-            "{{\"ranks\": {ranks}, \"grid\": [{}, {}], \"bare\": {}, \"scale\": {scale}, \"nnz\": {}, \"flops\": {flops}, \
-             \"nnz_c\": {nnz}, \"mxm_ms\": {mxm}, \"pagerank_steps\": {steps}, \"pagerank_ms\": {pagerank}, \
-             \"triangles\": {found}, \"triangles_ms\": {triangles}}}",
+            "{{\"ranks\": {ranks}, \"grid\": [{}, {}], \"bare\": {}, \"scale\": {scale}, \"nnz\": {}, \
+             \"flops\": {flops}, \"nnz_c\": {nnz}, \"mxm_ms\": {mxm}, \"pagerank_steps\": {steps}, \
+             \"pagerank_ms\": {pagerank}, \"triangles\": {found}, \"triangles_ms\": {triangles}, \
+             \"reached\": {reached}, \"bfs_ms\": {bfs}, \"cp_nnz\": {entries}, \"cp_ms\": {cp}}}",
             grid.0,
             grid.1,
             asked.bare,

@@ -78,7 +78,6 @@
 
 mod blocks;
 mod cluster;
-mod dense;
 mod distances;
 mod engine;
 mod factor;

@@ -17,7 +17,7 @@ pub(crate) trait Link: Debug + Send + Sync {
     fn all_gather(&self, mine: &[u8]) -> Result<Parts>;
     /// The bytes of every rank, whose numbers all ranks know, over `all`.
     fn all_gather_over(&self, mine: &[u8], lengths: &[usize], all: &mut [u8]);
-    /// [`exchange`](Self::exchange) where all ranks know what comes, over `all`; none sends or gets more than 2³⁰ bytes.
+    /// [`exchange`](Self::exchange) where all ranks know what comes, over `all`; no message where there is nothing.
     fn exchange_over(&self, to: &[u8], sent: &[usize], got: &[usize], all: &mut [u8]);
     /// Sends these bytes to every other rank, and fills what is there for each of them, in the order of ranks, with theirs;
     /// all ranks know how much comes.

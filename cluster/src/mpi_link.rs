@@ -216,17 +216,43 @@ impl Link for Mpi {
         if all.is_empty() {
             return;
         }
+        if all.len() > MESSAGE {
+            return self.in_pieces(&vec![mine; lengths.len()], all, lengths);
+        }
         let (counts, starts) = laid_out(lengths);
         let (comm, _turn) = self.comm();
         comm.all_gather_varcount_into(addressed(mine), &mut PartitionMut::new(all, counts, starts));
     }
     fn exchange_over(&self, to: &[u8], sent: &[usize], got: &[usize], all: &mut [u8]) {
-        let ((counts, starts), (to_here, from)) = (laid_out(sent), laid_out(got));
         let (comm, _turn) = self.comm();
-        comm.all_to_all_varcount_into(
-            &Partition::new(addressed(to), counts, starts),
-            &mut PartitionMut::new(with_address(all, &mut [0]), to_here, from),
-        );
+        let (me, ranks) = (comm.rank() as usize, sent.len());
+        let (mut to_ranks, mut from_ranks) = (Vec::with_capacity(ranks), Vec::with_capacity(ranks));
+        let (mut to, mut all) = (to, all);
+        for (&sent, &got) in sent.iter().zip(got) {
+            let (mine, rest) = to.split_at(sent);
+            to_ranks.push(mine);
+            to = rest;
+            let (mine, rest) = all.split_at_mut(got);
+            from_ranks.push(mine);
+            all = rest;
+        }
+        std::mem::take(&mut from_ranks[me]).copy_from_slice(std::mem::take(&mut to_ranks[me]));
+        let pieces = |n: usize| n.div_ceil(MESSAGE);
+        let count = sent.iter().chain(got).map(|&n| pieces(n)).sum();
+        mpi::request::multiple_scope(count, |scope, requests| {
+            for (rank, bytes) in from_ranks.into_iter().enumerate() {
+                for piece in bytes.chunks_mut(MESSAGE) {
+                    requests.add(comm.process_at_rank(rank as i32).immediate_receive_into(scope, piece));
+                }
+            }
+            // The next rank first, so that not all send to one.
+            for rank in (me + 1..ranks).chain(0..me) {
+                for piece in to_ranks[rank].chunks(MESSAGE) {
+                    requests.add(comm.process_at_rank(rank as i32).immediate_send(scope, piece));
+                }
+            }
+            requests.wait_all(&mut Vec::new());
+        });
     }
     fn spread(&self, mine: &[&[u8]; 3], theirs: Vec<[&mut [u8]; 3]>) {
         let (comm, _turn) = self.comm();

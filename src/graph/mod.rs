@@ -29,7 +29,7 @@ mod stepping;
 mod strong;
 mod structure;
 mod topological;
-mod triangles;
+pub(crate) mod triangles;
 mod truss;
 
 pub use asynchronous::asynchronous_label_propagation;

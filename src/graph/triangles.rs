@@ -16,6 +16,7 @@ mod direct;
 mod forward;
 mod listed;
 mod lower;
+mod panels;
 
 use std::sync::Arc;
 
@@ -24,6 +25,7 @@ pub(super) use counts::{counts_of_simple, edge_counts_of_simple};
 pub(super) use forward::symmetry;
 use forward::{Forward, fits};
 use lower::Lower;
+pub use panels::{PanelRows, masked_pairs};
 
 use crate::algebra::Value;
 use crate::par::Threads;

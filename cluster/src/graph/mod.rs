@@ -7,7 +7,10 @@
 
 mod bfs;
 mod components;
+mod ends;
 mod pagerank;
+mod panels;
+mod pull;
 mod sssp;
 pub(crate) mod triangles;
 
@@ -18,11 +21,11 @@ pub use sssp::sssp;
 
 use sparring::algebra::Type;
 use sparring::graph::{Graph, GraphKind};
-use sparring::runtime::{BinaryOp, Machine, Matrix, Scalar, UnaryOp, Vector};
+use sparring::runtime::{BinaryOp, Machine, Matrix, Scalar, UnaryOp};
 use sparring::{Cpu, Error, Result};
 
 use crate::Cluster;
-use crate::blocks::{Block, Piece};
+use crate::blocks::Block;
 use crate::wire::broken;
 
 /// Refuses a matrix that is no graph, and a vertex that it does not have.
@@ -62,12 +65,6 @@ fn simple(machine: &Machine, a: &Matrix, ty: Type) -> Result<Matrix> {
     let ones = constant(machine, a, Scalar::from(true).cast(ty)?)?;
     let both = machine.ewise_add(&BinaryOp::new("first", ty)?, &ones, &machine.transpose(&ones)?)?;
     machine.select(&UnaryOp::new("i != j", ty)?, &both)
-}
-
-/// This rank's piece of a vector of a cluster.
-fn piece_of(x: &Vector) -> Result<&Vector> {
-    let piece = x.as_remote().and_then(|there| there.as_any().downcast_ref::<Piece>());
-    piece.map(|x| &x.piece).ok_or_else(broken)
 }
 
 /// This rank's block of a matrix of a cluster.

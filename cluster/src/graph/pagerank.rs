@@ -5,11 +5,12 @@ use sparring::graph::PageRankOptions;
 use sparring::runtime::{BinaryOp, IndexList, Machine, Matrix, Monoid, Op, Scalar, Semiring, UnaryOp, Vector};
 use sparring::{Cpu, Error, Result};
 
-use super::{block_of, check, constant, on_one_rank, piece_of};
+use super::ends::zeros;
+use super::pull::Pull;
+use super::{block_of, check, constant, on_one_rank};
 use crate::Cluster;
 use crate::blocks::Piece;
-use crate::dense::Repeated;
-use crate::wire::broken;
+use crate::wire::{broken, reserved};
 
 /// Ranks of vertices, on the machine.
 #[derive(Clone, Debug)]
@@ -22,15 +23,18 @@ pub struct PageRank {
     pub change: f64,
 }
 
-/// `r(v) = (1 − d) / n + d (Σ_{u → v} r(u) / deg(u) + Σ_{u without edges} r(u) / n)` for the edges of `a`, each of
-/// weight 1: what [`sparring::graph::pagerank`] computes of a graph without weights, with its options but for
-/// personalization.
+/// `r(v) = (1 − d) p(v) + d (Σ_{u → v} r(u) / deg(u) + p(v) Σ_{u without edges} r(u))` for the edges of `a`, each of
+/// weight 1, where p is the personalization, 1 / n without one: what [`sparring::graph::pagerank`] computes of a graph
+/// without weights. Every rank has all of the personalization.
 ///
-/// Cost: O(n + m) on all ranks together for each step, of which a rank of r × c receives n / c + n / r values. Ranks
-/// are folded in the order of the grid.
+/// Cost: O(n + m) on all ranks together for each step. On processors of r × c ranks, a rank receives a value for each
+/// row of its block that has entries, at most n / r, and as many sums as blocks have entries in the columns that it
+/// holds, at most n / c. The graph is not transposed. Sums are folded on each rank and then in the order of ranks: the
+/// same bits in every run on one grid, for any number of threads.
 /// # Errors
-/// [`Error::NotSquare`]; [`Error::Argument`] for a damping outside [0, 1), a tolerance that is not positive, and ranks
-/// that have not converged; [`Error::Unsupported`] for a personalization; those of the machine.
+/// [`Error::NotSquare`]; [`Error::Argument`] for a damping outside [0, 1), a tolerance that is not positive, a
+/// personalization that is negative or adds up to 0, and ranks that have not converged; [`Error::Length`] for one of
+/// another length; [`Error::OutOfMemory`]; those of the machine.
 /// # Example
 /// ```
 /// use sparring::{Cpu, Csr, graph::PageRankOptions, runtime::{Machine, Matrix}};
@@ -51,20 +55,17 @@ pub fn pagerank(machine: &Machine, a: &Matrix, options: &PageRankOptions) -> Res
     if options.tolerance.partial_cmp(&0.0) != Some(std::cmp::Ordering::Greater) {
         return refuse("tolerance", format!("{} is not positive", options.tolerance));
     }
-    if options.personalization.is_some() {
-        let what = "personalization of a graph on many ranks".into();
-        return Err(Error::Unsupported { what, why: "it is one distribution on one machine".into() });
-    }
     if let Some((cpu, graph)) = on_one_rank(machine, a, false)? {
         let found = sparring::graph::pagerank(cpu, &graph, options)?;
         let ranks = machine.upload_vector(&Vector::full(Array::of(found.ranks))?)?;
         return Ok(PageRank { ranks, iterations: found.iterations, change: found.change });
     }
+    let jumps = options.personalization.as_deref().map(|p| normalized(p, n)).transpose()?;
     if let Some(cluster) = machine.typed::<Cluster>()
         && cluster.inner().typed::<Cpu>().is_some()
         && n > 0
     {
-        return on_processors(cluster, a, options);
+        return on_processors(cluster, a, options, jumps.as_deref());
     }
     let edges = constant(machine, &machine.upload(a)?, 1.0f64)?;
     let incoming = machine.transpose(&edges)?;
@@ -75,8 +76,13 @@ pub fn pagerank(machine: &Machine, a: &Matrix, options: &PageRankOptions) -> Res
     let share = machine.apply(&UnaryOp::new("s / a", Type::F64)?.with(options.damping)?, &degrees)?;
     let has_edges = share.nvals()? == n;
     let even = 1.0 / n as f64;
-    let mut ranks = machine.upload_vector(&Vector::constant_at(&Scalar::from(even), &IndexList::all(), n)?)?;
-    let constant_of = UnaryOp::new("s", Type::F64)?;
+    let jumps = match jumps {
+        Some(jumps) => Vector::full(Array::of(jumps))?,
+        None => Vector::constant_at(&Scalar::from(even), &IndexList::all(), n)?,
+    };
+    let jumps = machine.upload_vector(&jumps)?;
+    let mut ranks = jumps.clone();
+    let scaled = UnaryOp::new("s * a", Type::F64)?;
     let ring = Semiring::new("plus_second", Type::F64)?;
     let (plus_op, minus_abs) = (BinaryOp::new("plus", Type::F64)?, BinaryOp::new("abs(a - b)", Type::F64)?);
     let number = |x: Scalar| x.get::<f64>().unwrap_or(f64::NAN);
@@ -90,8 +96,8 @@ pub fn pagerank(machine: &Machine, a: &Matrix, options: &PageRankOptions) -> Res
             let dangling: Vector = machine.call(Op::Identity, &ranks).mask(&share).structure().complement().eval()?;
             number(machine.reduce(&plus, &dangling)?)
         };
-        let rest = ((1.0 - options.damping) + options.damping * lost) * even;
-        let mut next = machine.apply(&constant_of.with(rest)?, &ranks)?;
+        let rest = (1.0 - options.damping) + options.damping * lost;
+        let mut next = machine.apply(&scaled.with(rest)?, &jumps)?;
         machine.call(Op::Mxv(&ring), (&incoming, &passed)).accum(&plus_op).into(&mut next)?;
         change = number(machine.reduce(&plus, &machine.ewise_mult(&minus_abs, &next, &ranks)?)?);
         ranks = next;
@@ -109,52 +115,68 @@ fn converged(options: &PageRankOptions, found: PageRank) -> Result<PageRank> {
     Err(Error::Argument { name: "max_iterations", message })
 }
 
-/// The same on several ranks of processors, by loops over their pieces.
-fn on_processors(cluster: &Cluster, a: &Matrix, options: &PageRankOptions) -> Result<PageRank> {
+/// The same on several ranks of processors, by loops over their blocks and pieces.
+fn on_processors(cluster: &Cluster, a: &Matrix, options: &PageRankOptions, jumps: Option<&[f64]>) -> Result<PageRank> {
     let (machine, shared, n) = (cluster.machine(), &cluster.0, a.shape().0);
-    let edges = constant(&machine, &machine.upload(a)?, 1.0f64)?;
-    let incoming = machine.transpose(&edges)?;
-    let degrees: Vector = machine.reduce_rows(&Monoid::new("plus", Type::F64)?, &edges)?;
-    drop(edges);
-    let (damping, even) = (options.damping, 1.0 / n as f64);
+    let a = machine.upload(a)?;
+    shared.begin("pagerank")?;
+    let block = shared.agreed(block_of(&a).and_then(|a| a.block.download()))?;
+    let pattern = shared.agreed(block.pattern().ok_or_else(broken))?;
+    let (mut product, degrees) = Pull::new(shared, n, pattern)?;
+    let (damping, even, piece) = (options.damping, 1.0 / n as f64, shared.grid.piece(n));
+    let jump = |v: usize| jumps.map_or(even, |p| p[piece.start + v]);
     let made = || {
-        let degrees = piece_of(&degrees)?.download()?;
-        let degrees = degrees.typed::<f64>().ok_or_else(broken)?.to_dense(0.0)?;
-        let share: Vec<f64> = degrees.iter().map(|d| if *d > 0.0 { damping / d } else { 0.0 }).collect();
-        Ok(((Repeated::new(shared, block_of(&incoming)?.clone())?, share), 0))
+        let (mut share, mut ranks, mut passed) = (zeros(piece.len())?, zeros(piece.len())?, zeros(piece.len())?);
+        for v in 0..piece.len() {
+            share[v] = if degrees[v] > 0 { damping / f64::from(degrees[v]) } else { 0.0 };
+            ranks[v] = jump(v);
+            passed[v] = ranks[v] * share[v];
+        }
+        Ok((share, ranks, passed))
     };
-    let ((mut product, share), _) = shared.together("pagerank", made)?;
-    let mut ranks = vec![even; share.len()];
-    let (mut passed, mut sums) = (vec![0.0; share.len()], vec![0.0; share.len()]);
+    let (share, mut ranks, mut passed) = shared.agreed(made())?;
     // Sums over the vertices of every rank, in the order of ranks.
     let all = |mine: [f64; 2]| {
         let words = shared.world.all_words(mine.map(f64::to_bits));
         words.iter().fold([0.0, 0.0], |sum, w| [sum[0] + f64::from_bits(w[0]), sum[1] + f64::from_bits(w[1])])
     };
-    let dangling = |ranks: &[f64]| -> f64 {
-        let lost = ranks.iter().zip(&share).filter(|(_, share)| **share == 0.0);
-        if options.drop_dangling { 0.0 } else { lost.map(|(r, _)| r).sum() }
-    };
-    let mut lost = all([0.0, dangling(&ranks)])[1];
+    let is_lost = |share: f64| share == 0.0 && !options.drop_dangling;
+    let mine = ranks.iter().zip(&share).filter(|(_, share)| is_lost(**share)).map(|(rank, _)| rank).sum();
+    let mut lost = all([0.0, mine])[1];
     let (mut change, mut iterations) = (f64::INFINITY, 0);
     while change >= options.tolerance && iterations < options.max_iterations {
         iterations += 1;
-        passed.iter_mut().zip(ranks.iter().zip(&share)).for_each(|(p, (r, s))| *p = r * s);
-        // The others would wait for a rank that goes another way.
-        cluster.unwrap(product.multiply(&passed, &mut sums));
-        let rest = ((1.0 - damping) + damping * lost) * even;
-        let mut moved = 0.0;
-        for (rank, sum) in ranks.iter_mut().zip(&sums) {
-            let new = rest + sum;
-            moved += (new - std::mem::replace(rank, new)).abs();
-        }
-        [change, lost] = all([moved, dangling(&ranks)]);
+        let rest = (1.0 - damping) + damping * lost;
+        let mine = product.step(&mut passed, &mut ranks, |v, sum, rank, passed| {
+            let (new, share) = (rest * jump(v) + sum, share[v]);
+            *passed = new * share;
+            [(new - std::mem::replace(rank, new)).abs(), if is_lost(share) { new } else { 0.0 }]
+        });
+        [change, lost] = all(mine);
     }
     let made = || {
         let count = ranks.len();
         Ok((shared.inner.upload_vector(&Vector::full(Array::of(ranks))?)?, count))
     };
-    let (piece, nnz) = shared.together("pagerank", made)?;
+    let (piece, nnz) = shared.finish(made())?;
     let ranks = Piece { shared: std::sync::Arc::clone(shared), len: n, nnz, piece }.into();
     converged(options, PageRank { ranks, iterations, change })
+}
+
+/// Numbers in proportion to `p`, which add up to 1.
+fn normalized(p: &[f64], n: usize) -> Result<Vec<f64>> {
+    let refuse = |message| Err(Error::Argument { name: "personalization", message });
+    if p.len() != n {
+        return Err(Error::Length { what: "personalization", found: p.len(), expected: n });
+    }
+    if let Some(v) = p.iter().position(|x| !(0.0..f64::INFINITY).contains(x)) {
+        return refuse(format!("that of vertex {v} is {}", p[v]));
+    }
+    let sum: f64 = p.iter().sum();
+    if sum == 0.0 || sum.is_infinite() {
+        return refuse(format!("it adds up to {sum}"));
+    }
+    let mut made = reserved(n, "personalization")?;
+    made.extend(p.iter().map(|x| x / sum));
+    Ok(made)
 }

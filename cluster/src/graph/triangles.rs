@@ -1,18 +1,13 @@
-//! Triangles by masked products.
+//! Triangles: counted by panels of L, and for each edge and vertex by a masked product.
 
-use std::sync::Arc;
-
-use sparring::algebra::{Array, Type};
+use sparring::algebra::Type;
 use sparring::graph::{TriangleMethod, Triangles};
-use sparring::runtime::{BinaryOp, Machine, Matrix, Monoid, Semiring, Sum, UnaryOp, Vector};
-use sparring::spgemm::Options;
-use sparring::{Error, Pattern, Result};
+use sparring::runtime::{BinaryOp, Machine, Matrix, Monoid, Semiring, UnaryOp, Vector};
+use sparring::{Error, Result};
 
-use super::{block_of, check, piece_of, simple};
+use super::{block_of, check, panels, simple};
 use crate::Cluster;
-use crate::blocks::Block;
-use crate::fold::Line;
-use crate::wire::{broken, reserved};
+use crate::wire::broken;
 
 /// The matrix on the one rank there is.
 fn on_inner<'a>(machine: &'a Machine, a: &Matrix) -> Result<Option<(&'a Machine, Matrix)>> {
@@ -22,54 +17,18 @@ fn on_inner<'a>(machine: &'a Machine, a: &Matrix) -> Result<Option<(&'a Machine,
     })
 }
 
-/// Σ U ∘ (U·U), U the edges from a vertex of lower degree to one of higher degree, of equal ones to the one behind.
+/// Σ L ∘ (L·L), by panels of L.
 pub(crate) fn count(machine: &Machine, a: &Matrix) -> Result<Triangles> {
     let n = check("triangles", a, None)?;
     if let Some((inner, a)) = on_inner(machine, a)? {
         return inner.triangles(&a, TriangleMethod::Auto);
     }
-    let graph = simple(machine, &machine.upload(a)?, Type::U32)?;
-    let upward = upward(machine, &graph, n)?;
-    let ring = Semiring::new("plus_pair", Type::U32)?;
-    let found = machine.mxm_with(&ring, &upward, &upward, Some((&upward, false)), &Options::default())?;
-    let count = match machine.sum(found.matrix())? {
-        Sum::Integer(count) => count as u64,
-        _ => return Err(unexpected("counts")),
-    };
-    let method = "masked product U⟨U⟩ = U·U of blocks, each edge to its end of higher degree".into();
-    Ok(Triangles { count, method })
-}
-
-/// Of a simple graph, the edges that lead to an end of higher degree.
-fn upward(machine: &Machine, graph: &Matrix, n: usize) -> Result<Matrix> {
     let cluster = machine.typed::<Cluster>().ok_or_else(|| unexpected("machines"))?;
-    let (shared, block) = (&cluster.0, block_of(graph)?);
-    let degrees = machine.reduce_rows(&Monoid::new("plus", Type::U32)?, graph)?;
-    let (made, nnz) = shared.together("triangles", || {
-        let along = |line| -> Result<Vec<u32>> {
-            let degrees = shared.gathered(line, n, piece_of(&degrees)?)?.download()?;
-            degrees.typed::<u32>().ok_or_else(|| unexpected("degrees"))?.to_dense(0)
-        };
-        let (of_rows, of_cols) = (along(Line::Row)?, along(Line::Column)?);
-        let (rows, cols) = shared.grid.block((n, n));
-        let here = block.block.download()?;
-        let pattern = here.pattern().ok_or_else(broken)?;
-        let mut row_ptr = reserved(pattern.nrows() + 1, "row pointers")?;
-        let mut kept = reserved(pattern.nnz(), "columns")?;
-        row_ptr.push(0);
-        for (i, degree) in of_rows.into_iter().enumerate() {
-            let own = (degree, rows.start + i);
-            let leads_up = |j: &u32| (of_cols[*j as usize], cols.start + *j as usize) > own;
-            kept.extend(pattern.row(i).iter().copied().filter(leads_up));
-            row_ptr.push(kept.len());
-        }
-        let nnz = kept.len();
-        let pattern = Pattern::from_unsorted(pattern.nrows(), pattern.ncols(), row_ptr, kept)?;
-        let mut ones = reserved(nnz, "values")?;
-        ones.resize(nnz, 1u32);
-        Ok((shared.inner.upload(&Matrix::new(Arc::new(pattern), Array::of(ones))?)?, nnz))
-    })?;
-    Ok(Block { shared: Arc::clone(shared), shape: (n, n), nnz, block: made }.into())
+    let (shared, a) = (&cluster.0, machine.upload(a)?);
+    shared.begin("triangles")?;
+    let block = shared.agreed(block_of(&a).and_then(|a| a.block.download()))?;
+    let count = panels::count(shared, n, shared.agreed(block.pattern().ok_or_else(broken))?)?;
+    Ok(Triangles { count, method: "compressed: panels of L on the lines of the grid, 64 columns to a word".into() })
 }
 
 /// S = B ∘ (B·B).

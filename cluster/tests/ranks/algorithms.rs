@@ -1,8 +1,9 @@
 //! Graph algorithms on all ranks beside those of one processor.
 
-use sparring::algebra::Type;
+use sparring::algebra::{Array, Type};
 use sparring::graph::{Graph, GraphKind, PageRankOptions};
-use sparring::runtime::{Machine, Matrix};
+use sparring::par::Threads;
+use sparring::runtime::{BinaryOp, Machine, Matrix};
 use sparring::{Cpu, graph as of_cpu};
 use sparring_cluster::{Cluster, graph};
 
@@ -15,6 +16,10 @@ pub(crate) fn all(cluster: &Cluster) {
         let g = a.graph(&cpu, Some(GraphKind::Directed), false).unwrap();
         one(&cpu, &many, &a, &g, n / 3);
     }
+    graphs(&cpu, &many);
+    let threads = Cluster::new(Cpu::with_threads(3).unwrap()).unwrap();
+    larger(&cpu, &many, &Machine::from(threads));
+    refused(&many);
     let a = Draw::new(9).matrix((3, 4), 3);
     assert!(graph::bfs_levels(&many, &a, 0).is_err());
     let a = Draw::new(9).matrix((4, 4), 3);
@@ -59,4 +64,121 @@ fn one(cpu: &Cpu, many: &Machine, a: &Matrix, g: &Graph, source: usize) {
     assert_eq!(here.count, many.triangles(a, Default::default()).unwrap().count, "triangles of {n}");
     assert_eq!(one.triangles_per_vertex(a).unwrap(), many.triangles_per_vertex(a).unwrap());
     same("triangles of edges", &one.triangles_per_edge(a).unwrap(), &many.triangles_per_edge(a).unwrap());
+}
+
+/// The graph of these edges, repeats joined; of truth values or small integers.
+fn of_edges(n: usize, edges: &[(u32, u32)], truth: bool) -> Matrix {
+    let (rows, cols) = edges.iter().copied().unzip();
+    let values = if truth { Array::of(vec![false; edges.len()]) } else { Array::of(vec![0i8; edges.len()]) };
+    let last = BinaryOp::new("second", values.ty()).unwrap();
+    Matrix::build(&Threads::current(), (n, n), (rows, cols, values), Some(&last)).unwrap()
+}
+
+/// Triangles by three loops, in all and at each vertex.
+fn triangles_of(n: usize, edges: &[(u32, u32)]) -> (u64, Vec<u64>) {
+    let mut joined = vec![vec![false; n]; n];
+    for &(u, v) in edges.iter().filter(|(u, v)| u != v) {
+        (joined[u as usize][v as usize], joined[v as usize][u as usize]) = (true, true);
+    }
+    let (mut count, mut of) = (0, vec![0; n]);
+    for u in 0..n {
+        for v in (0..u).filter(|&v| joined[u][v]) {
+            for w in (0..v).filter(|&w| joined[u][w] && joined[v][w]) {
+                count += 1;
+                [u, v, w].iter().for_each(|&x| of[x] += 1);
+            }
+        }
+    }
+    (count, of)
+}
+
+/// Graphs of few vertices, odd in some way.
+fn graphs(cpu: &Cpu, many: &Machine) {
+    let complete = |vertices: std::ops::Range<u32>| {
+        let all = vertices.clone();
+        all.flat_map(move |u| vertices.clone().filter(move |v| *v != u).map(move |v| (u, v))).collect::<Vec<_>>()
+    };
+    let star = |n: u32| (1..n).map(|v| (0, v)).collect::<Vec<_>>();
+    let pieces = [complete(3..7), complete(20..25), vec![(8, 8), (9, 9), (10, 11)]].concat();
+    let wheel = [star(12), (1..12).map(|v| (v, v % 11 + 1)).collect()].concat();
+    let both: Vec<_> = wheel.iter().flat_map(|&(u, v)| [(u, v), (v, u)]).collect();
+    let down: Vec<_> = complete(0..9).into_iter().filter(|(u, v)| u > v).collect();
+    let cases = [
+        ("no vertices", 0, vec![]),
+        ("a vertex", 1, vec![]),
+        ("a loop", 1, vec![(0, 0)]),
+        ("an edge", 2, vec![(1, 0)]),
+        ("no edges", 17, vec![]),
+        ("loops", 13, (0..13).map(|v| (v, v)).collect()),
+        ("a triangle one way round", 3, vec![(0, 1), (1, 2), (2, 0)]),
+        ("a triangle with loops", 3, vec![(0, 1), (1, 2), (0, 2), (0, 0), (2, 2)]),
+        ("a star", 40, star(40)),
+        ("a star inwards", 40, star(40).into_iter().map(|(u, v)| (v, u)).collect()),
+        ("a wheel", 12, wheel),
+        ("a wheel both ways", 12, both),
+        ("downwards", 9, down),
+        ("complete", 30, complete(0..30)),
+        ("pieces and vertices alone", 41, pieces),
+    ];
+    for (what, n, edges) in &cases {
+        let (count, of) = triangles_of(*n, edges);
+        for truth in [false, true] {
+            let a = of_edges(*n, edges, truth);
+            let found = many.triangles(&a, Default::default()).unwrap();
+            assert_eq!(found.count, count, "triangles of {what}");
+            assert_eq!(many.triangles_per_vertex(&a).unwrap(), of, "triangles of vertices of {what}");
+            ranked(cpu, many, &a, what);
+        }
+    }
+}
+
+/// PageRank as one processor computes it, with every option.
+fn ranked(cpu: &Cpu, many: &Machine, a: &Matrix, what: &str) -> Vec<f64> {
+    let (n, g) = (a.shape().0, a.graph(cpu, Some(GraphKind::Directed), false).unwrap());
+    let mut last = vec![];
+    for (drop_dangling, personal) in [(false, false), (true, false), (false, true), (true, true)] {
+        let personalization = (personal && n > 0).then(|| (0..n).map(|v| (v % 3) as f64 + f64::from(v == 0)).collect());
+        let options =
+            PageRankOptions { damping: 0.8, tolerance: 1e-9, max_iterations: 500, personalization, drop_dangling };
+        let here = of_cpu::pagerank(cpu, &g, &options).unwrap();
+        let there = graph::pagerank(many, a, &options).unwrap();
+        last = there.ranks.download().unwrap().typed::<f64>().unwrap().to_dense(0.0).unwrap();
+        assert_eq!((here.iterations, here.ranks.len()), (there.iterations, last.len()), "{what}");
+        assert!(here.ranks.iter().zip(&last).all(|(x, y)| (x - y).abs() < 1e-12), "ranks of {what}");
+    }
+    last
+}
+
+/// Hubs with hundreds of neighbors and vertices with none, by one thread a rank and by three.
+fn larger(cpu: &Cpu, many: &Machine, threads: &Machine) {
+    let (one, mut draw, n) = (Machine::from(Cpu::with_threads(1).unwrap()), Draw::new(77), 30_000);
+    let mut end = || {
+        let x = draw.below(n) as u64 * draw.below(n) as u64 / n as u64;
+        (x * x / n as u64) as u32
+    };
+    let edges: Vec<_> = (0..120_000).map(|_| (end(), end())).collect();
+    let a = of_edges(n, &edges, false);
+    let by_one = ranked(cpu, many, &a, "many vertices");
+    assert!(by_one == ranked(cpu, threads, &a, "many vertices"), "threads change ranks");
+    let count = one.triangles(&a, Default::default()).unwrap().count;
+    assert_eq!(many.triangles(&a, Default::default()).unwrap().count, count);
+    assert_eq!(threads.triangles(&a, Default::default()).unwrap().count, count);
+    assert!(count > 1000);
+}
+
+/// What is refused is refused on all ranks, which go on.
+fn refused(many: &Machine) {
+    let square = of_edges(5, &[(0, 1), (1, 2)], true);
+    let wide = Draw::new(9).matrix((3, 4), 3);
+    assert!(graph::pagerank(many, &wide, &PageRankOptions::default()).is_err());
+    assert!(many.triangles(&wide, Default::default()).is_err());
+    assert!(many.triangles_per_edge(&wide).is_err());
+    let said = |options: PageRankOptions| graph::pagerank(many, &square, &options).unwrap_err().to_string();
+    let with = |p: &[f64]| PageRankOptions { personalization: Some(p.to_vec()), ..PageRankOptions::default() };
+    assert!(said(with(&[1.0; 4])).contains("personalization"));
+    assert!(said(with(&[0.0; 5])).contains("adds up to 0"));
+    assert!(said(with(&[1.0, 1.0, -1.0, 1.0, 1.0])).contains("vertex 2"));
+    assert!(said(PageRankOptions { max_iterations: 1, ..PageRankOptions::default() }).contains("in step 1"));
+    assert!(said(PageRankOptions { damping: 1.0, ..PageRankOptions::default() }).contains("damping"));
+    assert!(said(PageRankOptions { tolerance: f64::NAN, ..PageRankOptions::default() }).contains("tolerance"));
 }

@@ -36,6 +36,7 @@ use crate::{Error, Result};
 pub use super::index::EngineIndex;
 pub use super::plan::RemotePlan;
 pub use super::remote::Remote;
+pub use crate::graph::triangles::{PanelRows, masked_pairs};
 pub use wire::{bytes_of, raw_entries, values_of};
 
 /// A machine: one entry point for every operation, and the memory that holds its operands.

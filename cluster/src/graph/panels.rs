@@ -1,0 +1,353 @@
+//! Triangles of a graph on the ranks of a grid: `Σ L ∘ (L·L)` by panels of L, hubs dealt out to all.
+//!
+//! Vertices get new names by degree, hubs first, and an edge is an entry of L in the row of its end of larger name.
+//! Rank (i, j) of r × c has the entries of rows ≡ i (mod r) in columns ≡ j (mod c), so that every rank has its share of
+//! the hubs. It gathers L(i, ·) along its row of the grid and L(·, j) along its column, and counts the triangles whose
+//! edge between the largest and the least name is in its own block.
+//!
+//! Source: Tom, Karypis 2019, "A 2D parallel triangle counting algorithm for distributed-memory architectures".
+
+use sparring::par::Threads;
+use sparring::runtime::engine::{PanelRows, masked_pairs};
+use sparring::{Error, Pattern, Result};
+
+use super::ends::{Ends, bytes, bytes_mut, zeros};
+use crate::cluster::Shared;
+use crate::link::{Link, Parts};
+use crate::wire::{Bytes, broken, buffer, reserved};
+
+/// No name: too few neighbors for a triangle.
+const NAMELESS: u32 = u32::MAX;
+/// Degrees below this are told apart, larger ones to a sixteenth.
+const EXACT: u32 = 256;
+/// Classes of degrees.
+const CLASSES: usize = EXACT as usize + 24 * 16;
+
+/// The larger the degree, the less.
+fn class(degree: u32) -> usize {
+    let of = if degree < EXACT {
+        degree
+    } else {
+        let bits = degree.ilog2();
+        EXACT + 16 * (bits - 8) + (degree >> (bits - 4) & 15)
+    };
+    CLASSES - 1 - of as usize
+}
+
+/// Quotients and remainders by a number below 2³¹ that is known when the program runs, without dividing.
+#[derive(Clone, Copy)]
+struct Divisor {
+    by: u32,
+    inverse: u64,
+}
+
+impl Divisor {
+    fn new(by: usize) -> Self {
+        Self { by: by as u32, inverse: (1 << 63) / by as u64 + 1 }
+    }
+    /// ⌊x·inverse / 2⁶³⌋: the inverse is too large by at most 1, and x / 2⁶³ of that is less than 1 / by.
+    #[inline(always)]
+    fn divide(self, x: u32) -> (u32, u32) {
+        let quotient = ((u128::from(x) * u128::from(self.inverse)) >> 63) as u32;
+        (quotient, x - quotient * self.by)
+    }
+}
+
+/// How many of the names below `n` are ≡ `k`.
+fn dealt(n: usize, of: usize, k: usize) -> usize {
+    (n + of - 1 - k) / of
+}
+
+/// New names of the rows and columns of a block.
+struct Names {
+    rows: Vec<u32>,
+    cols: Vec<u32>,
+    /// Of the whole graph.
+    total: usize,
+}
+
+impl Names {
+    /// Collective.
+    fn new(shared: &Shared, n: usize, block: &Pattern) -> Result<Self> {
+        let made = || {
+            let ends = Ends::new(shared, n, block)?;
+            let rows = ends.rows.messages(Some(&ends.rows.by_number(&ends.row_degrees, &ends.row_degrees)?))?;
+            let cols = ends.cols.messages(Some(&ends.cols.by_number(&ends.col_degrees, &ends.col_degrees)?))?;
+            Ok((ends, [rows, cols]))
+        };
+        let (ends, asked) = shared.agreed(made())?;
+        let links: [&dyn Link; 2] = [&*shared.row, &*shared.world];
+        let [rows, cols] = [0, 1].map(|k| links[k].exchange(&asked[k]));
+        let got = [shared.agreed(rows)?, shared.agreed(cols)?];
+        // Of the places that this rank holds.
+        let counted = || {
+            let mut degrees: Vec<u32> = zeros(shared.grid.piece(n).len())?;
+            for bytes in got.iter().flat_map(Parts::iter) {
+                let (mut bytes, count) = (Bytes(bytes), bytes.len() / 8);
+                for (place, degree) in bytes.indices(count)?.zip(bytes.indices(count)?) {
+                    let sum = degrees.get_mut(place as usize).ok_or_else(broken)?;
+                    *sum = sum.saturating_add(degree);
+                }
+            }
+            let mut counts: Vec<u64> = zeros(CLASSES)?;
+            degrees.iter().filter(|d| **d >= 2).for_each(|&d| counts[class(d)] += 1);
+            Ok((degrees, counts))
+        };
+        let (mut degrees, counts) = shared.agreed(counted())?;
+        let all = shared.agreed(shared.world.all_gather(bytes(&counts)))?;
+        let mut named = || {
+            let of = |k: usize, rank: usize| {
+                let at = 8 * (CLASSES * rank + k);
+                all.bytes.get(at..at + 8).and_then(|b| b.try_into().ok()).map(u64::from_le_bytes).ok_or_else(broken)
+            };
+            let (mut next, mut total): (Vec<u64>, u64) = (zeros(CLASSES)?, 0);
+            for (k, next) in next.iter_mut().enumerate() {
+                for rank in 0..all.lengths.len() {
+                    if rank == shared.world.rank() {
+                        *next = total;
+                    }
+                    total += of(k, rank)?;
+                }
+            }
+            if total >= u64::from(NAMELESS) {
+                let what = "vertices that have two neighbors";
+                return Err(Error::IndexOverflow { what, needed: total.into(), max: NAMELESS.into() });
+            }
+            for degree in &mut degrees {
+                if *degree < 2 {
+                    *degree = NAMELESS;
+                } else {
+                    let next = &mut next[class(*degree)];
+                    *degree = *next as u32;
+                    *next += 1;
+                }
+            }
+            let names = &degrees;
+            let mut answers = Vec::with_capacity(2);
+            for got in &got {
+                let mut answer = reserved(got.bytes.len() / 8, "names")?;
+                for bytes in got.iter() {
+                    answer.extend(Bytes(bytes).indices(bytes.len() / 8)?.map(|place| names[place as usize]));
+                }
+                answers.push(answer);
+            }
+            let (of_rows, of_cols) = (zeros(ends.rows.places.len())?, zeros(ends.cols.places.len())?);
+            Ok((answers, [of_rows, of_cols], total as usize))
+        };
+        let (answers, mut own, total) = shared.agreed(named())?;
+        for ((link, answer), (own, (asked, got))) in
+            links.into_iter().zip(&answers).zip(own.iter_mut().zip(asked.iter().zip(&got)))
+        {
+            let half = |lengths: &[usize]| lengths.iter().map(|n| n / 2).collect::<Vec<_>>();
+            link.exchange_over(bytes(answer), &half(&got.lengths), &half(&asked.lengths), bytes_mut(own));
+        }
+        let placed = || {
+            let [of_rows, of_cols] = &own;
+            let by_place = |numbers: &[u32], degrees: &[u32], names: &[u32]| -> Result<Vec<u32>> {
+                let mut made = reserved(degrees.len(), "names")?;
+                let name = |(&k, &degree): (&u32, &u32)| if degree > 0 { names[k as usize] } else { NAMELESS };
+                made.extend(numbers.iter().zip(degrees).map(name));
+                Ok(made)
+            };
+            let rows = by_place(&ends.rows.number, &ends.row_degrees, of_rows)?;
+            Ok(Self { rows, cols: by_place(&ends.cols.number, &ends.col_degrees, of_cols)?, total })
+        };
+        shared.agreed(placed())
+    }
+}
+
+/// A block of L: the ends of rows, and columns, both counted among those that the rank has. The entries of a row are
+/// different, in any order.
+struct Block {
+    ptr: Vec<u32>,
+    cols: Vec<u32>,
+}
+
+impl Block {
+    /// From the edges of the graph, which go to the ranks that have them in L. Collective.
+    fn new(shared: &Shared, n: usize, block: &Pattern, names: &Names) -> Result<Self> {
+        let ((r, c), (i, j)) = (shared.grid.shape(), shared.grid.at());
+        let (by_row, by_col) = (Divisor::new(r), Divisor::new(c));
+        let ((rows, cols), ranks) = (shared.grid.block((n, n)), shared.world.size());
+        let made = || {
+            let mut edges: Vec<(u32, [u32; 2])> = reserved(block.nnz(), "edges")?;
+            let mut counts: Vec<usize> = zeros(ranks)?;
+            for (u, &name) in names.rows.iter().enumerate().filter(|(_, name)| **name != NAMELESS) {
+                let loop_at = (rows.start + u).wrapping_sub(cols.start);
+                for &v in block.row(u) {
+                    let other = names.cols[v as usize];
+                    if other == NAMELESS || v as usize == loop_at {
+                        continue;
+                    }
+                    let ((row, k), (col, l)) = (by_row.divide(name.max(other)), by_col.divide(name.min(other)));
+                    let rank = k * c as u32 + l;
+                    counts[rank as usize] += 1;
+                    edges.push((rank, [row, col]));
+                }
+            }
+            let mut sent: Vec<u32> = zeros(2 * edges.len())?;
+            let (mut at, mut lengths) = (0, reserved(ranks, "ranks")?);
+            for count in &mut counts {
+                lengths.push(8 * *count);
+                (*count, at) = (at, at + 2 * *count);
+            }
+            for (rank, edge) in edges {
+                let at = &mut counts[rank as usize];
+                sent[*at..*at + 2].copy_from_slice(&edge);
+                *at += 2;
+            }
+            let mut to = buffer(4 * sent.len())?;
+            to.extend_from_slice(bytes(&sent));
+            Ok(Parts { bytes: to, lengths })
+        };
+        let got = shared.agreed(shared.agreed(made()).and_then(|to| shared.world.exchange(&to)))?;
+        let (rows, cols) = (dealt(names.total, r, i), dealt(names.total, c, j));
+        let pairs = || {
+            got.bytes.as_chunks::<8>().0.iter().map(|b| {
+                let word = |at: usize| u32::from_le_bytes([b[at], b[at + 1], b[at + 2], b[at + 3]]);
+                (word(0) as usize, word(4))
+            })
+        };
+        let made = || {
+            let count = pairs().len();
+            if u32::try_from(count).is_err() {
+                let (needed, max) = (count as u128, u32::MAX.into());
+                return Err(Error::IndexOverflow { what: "edges of a rank", needed, max });
+            }
+            let mut ptr: Vec<u32> = zeros(rows + 2)?;
+            for (row, _) in pairs() {
+                *ptr.get_mut(row + 2).ok_or_else(broken)? += 1;
+            }
+            (0..=rows).for_each(|k| ptr[k + 1] += ptr[k]);
+            let mut made: Vec<u32> = zeros(count)?;
+            for (row, col) in pairs() {
+                let at = &mut ptr[row + 1];
+                made[*at as usize] = col;
+                *at += 1;
+            }
+            ptr.pop();
+            // An edge in both directions comes twice.
+            let mut seen: Vec<u32> = zeros(cols)?;
+            let (mut first, mut end) = (0, 0);
+            for row in 0..rows {
+                for k in first..ptr[row + 1] {
+                    let col = made[k as usize];
+                    let seen = seen.get_mut(col as usize).ok_or_else(broken)?;
+                    if *seen != row as u32 + 1 {
+                        *seen = row as u32 + 1;
+                        made[end] = col;
+                        end += 1;
+                    }
+                }
+                first = std::mem::replace(&mut ptr[row + 1], end as u32);
+            }
+            made.truncate(end);
+            Ok(Self { ptr, cols: made })
+        };
+        shared.agreed(made())
+    }
+}
+
+/// The blocks of the ranks of a line, side by side or one below the other.
+struct Panel {
+    words: Vec<u32>,
+    /// Words and rows of each.
+    blocks: Vec<[usize; 2]>,
+}
+
+impl Panel {
+    /// Room for the blocks of a line, of which this rank sends so many words and rows. Collective.
+    fn new(link: &dyn Link, block: [usize; 2]) -> Result<Self> {
+        let blocks: Vec<_> = link.all_words(block.map(|x| x as u64)).iter().map(|w| w.map(|x| x as usize)).collect();
+        Ok(Self { words: zeros(blocks.iter().map(|block| block[0]).sum())?, blocks })
+    }
+    fn gather(&mut self, link: &dyn Link, mine: &[u32]) {
+        let lengths: Vec<usize> = self.blocks.iter().map(|block| 4 * block[0]).collect();
+        link.all_gather_over(bytes(mine), &lengths, bytes_mut(&mut self.words));
+    }
+    fn rows(&self) -> Result<Vec<PanelRows<'_>>> {
+        let mut rest = &self.words[..];
+        let block = |&[words, rows]: &[usize; 2]| {
+            let (block, others) = rest.split_at(words);
+            rest = others;
+            PanelRows::new(&block[..=rows], &block[rows + 1..])
+        };
+        self.blocks.iter().map(block).collect()
+    }
+}
+
+/// Triangles of the simple undirected graph under an n×n pattern, of which this is the block of this rank. Collective.
+pub(super) fn count(shared: &Shared, n: usize, block: &Pattern) -> Result<u64> {
+    let names = Names::new(shared, n, block)?;
+    let own = Block::new(shared, n, block, &names)?;
+    let ((r, c), (_, j)) = (shared.grid.shape(), shared.grid.at());
+    let total = names.total;
+    drop(names);
+    let size = [own.ptr.len() + own.cols.len(), own.ptr.len() - 1];
+    // Both are made whatever becomes of the first: the other ranks wait.
+    let (a, b) = (Panel::new(&*shared.row, size), Panel::new(&*shared.col, size));
+    let made = || {
+        // Columns of A are rows of B, whose blocks follow each other.
+        let (mut first, mut at) = (reserved(r, "ranks")?, 0);
+        for k in 0..r {
+            first.push(at as u32);
+            at += dealt(total, r, k);
+        }
+        let by_row = Divisor::new(r);
+        let row_of_b = |col: u32| {
+            let (row, k) = by_row.divide(col * c as u32 + j as u32);
+            first[k as usize] + row
+        };
+        let (mut left, mut right) = (reserved(size[0], "a panel")?, reserved(size[0], "a panel")?);
+        left.extend_from_slice(&own.ptr);
+        right.extend_from_slice(&own.ptr);
+        match r == c {
+            true => left.extend(own.cols.iter().map(|col| first[j] + col)),
+            false => left.extend(own.cols.iter().map(|&col| row_of_b(col))),
+        }
+        right.extend_from_slice(&own.cols);
+        Ok((left, right, a?, b?))
+    };
+    let (left, right, mut a, mut b) = shared.agreed(made())?;
+    a.gather(&*shared.row, &left);
+    b.gather(&*shared.col, &right);
+    drop((left, right));
+    let counted = || {
+        let (alone, mask) = (Threads::caller(), PanelRows::new(&own.ptr, &own.cols)?);
+        let threads = shared.inner.threads().unwrap_or(&alone);
+        let found = masked_pairs(threads, dealt(total, c, j), mask, &a.rows()?, &b.rows()?)?;
+        Ok(((), found as usize))
+    };
+    Ok(shared.finish(counted())?.1 as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quotients_are_exact() {
+        for by in [1, 2, 3, 4, 5, 6, 7, 9, 16, 31, 255, 256, 65_535] {
+            let divisor = Divisor::new(by);
+            for x in (0..1000).chain((0..2000).map(|k| u32::MAX / 2000 * k)).chain(u32::MAX - 1000..=u32::MAX) {
+                assert_eq!(divisor.divide(x), (x / by as u32, x % by as u32), "{x} by {by}");
+            }
+        }
+    }
+    #[test]
+    fn classes_fall_with_degrees() {
+        let mut last = CLASSES;
+        for degree in (0..5000).chain((13..32).flat_map(|k| [(1 << k) - 1, 1 << k, 3 << (k - 1)])).chain([u32::MAX]) {
+            assert!(class(degree) <= last && class(degree) < CLASSES);
+            last = class(degree);
+        }
+        assert_eq!((class(u32::MAX), class(256) + 1, class(300) < class(299)), (0, class(255), false));
+    }
+    #[test]
+    fn names_are_dealt_to_all() {
+        for (n, of) in [(0, 3), (1, 3), (5, 1), (7, 3), (8, 4)] {
+            let held = |k| (0..n).filter(|x| x % of == k).count();
+            (0..of).for_each(|k| assert_eq!(dealt(n, of, k), held(k)));
+        }
+    }
+}

@@ -1,0 +1,261 @@
+//! y = Aᵀ·x again and again for the pattern A of the edges, without Aᵀ: the messages of a rank are planned once.
+//!
+//! A rank turns its own block, and numbers the rows and columns of it that have entries. Before a product it imports x
+//! at these rows from the ranks that hold them, which are those of its row of the grid; after it, it exports sums for
+//! these columns to the ranks that hold them, which add what comes in the order of ranks. Numbers follow the holders,
+//! so messages are read and written where the product is computed.
+//!
+//! Source: Baker, Heroux 2012, "Tpetra, and the use of generic programming in scientific computing" (Import, Export).
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use rayon::prelude::*;
+use sparring::{Pattern, Result};
+
+use super::ends::{Ends, Numbers, bytes, bytes_mut, zeros};
+use crate::cluster::Shared;
+use crate::wire::{Bytes, broken, reserved};
+
+/// Edges of a task, and values of one, about.
+const TASK: usize = 1 << 14;
+/// Places of a piece whose numbers are added up on their own, so that threads do not change a sum.
+const BLOCK: usize = 1 << 12;
+/// The block turned: targets in the order of their numbers, with their sources. Neighboring targets of one degree are a
+/// run, so that no branch of the loop over them is a guess.
+struct Turned {
+    sources: Vec<u32>,
+    /// Targets and their degree.
+    runs: Vec<(u32, u32)>,
+    /// Of each task: its runs, targets and edges.
+    tasks: Vec<[Range<usize>; 3]>,
+}
+
+impl Turned {
+    fn new(block: &Pattern, by_number: &[u32], cols: &Numbers, degrees: &[u32]) -> Result<Self> {
+        let targets = cols.places.len();
+        // Where the next source of each target goes; at first, degrees.
+        let mut next: Vec<usize> = zeros(targets)?;
+        for (&degree, &number) in degrees.iter().zip(&cols.number).filter(|(d, _)| **d > 0) {
+            next[number as usize] = degree as usize;
+        }
+        let mut made = Self { sources: zeros(block.nnz())?, runs: Vec::new(), tasks: Vec::new() };
+        // Runs end with tasks.
+        let (mut task, mut at) = ([0..0, 0..0, 0..0], 0);
+        let count = 1 + next.chunk_by(|a, b| a == b).count() + (block.nnz() + targets) / TASK;
+        made.runs = reserved(count, "runs of vertices")?;
+        made.tasks = reserved(count, "tasks")?;
+        for (target, next) in next.iter_mut().enumerate() {
+            let degree = std::mem::replace(next, at);
+            at += degree;
+            let full = task[2].len() + task[1].len() >= TASK;
+            if full {
+                let after = task.clone().map(|range| range.end..range.end);
+                made.tasks.push(std::mem::replace(&mut task, after));
+            }
+            match made.runs.last_mut() {
+                Some((n, of)) if *of as usize == degree && !full => *n += 1,
+                _ => made.runs.push((1, degree as u32)),
+            }
+            task[0].end = made.runs.len();
+            task[1].end = target + 1;
+            task[2].end = at;
+        }
+        if !task[1].is_empty() {
+            made.tasks.push(task);
+        }
+        for (source, &row) in by_number.iter().enumerate() {
+            for &col in block.row(row as usize) {
+                let at = &mut next[cols.number[col as usize] as usize];
+                made.sources[*at] = source as u32;
+                *at += 1;
+            }
+        }
+        Ok(made)
+    }
+    /// `Σ x(source)` of the targets of a task.
+    fn sums(&self, task: &[Range<usize>; 3], x: &[f64], y: &mut [f64]) {
+        fn of<const D: usize>(sources: &[u32], x: &[f64], y: &mut [f64]) {
+            for (y, sources) in y.iter_mut().zip(sources.as_chunks::<D>().0) {
+                *y = sources.iter().fold(0.0, |sum, &u| sum + x[u as usize]);
+            }
+        }
+        let (mut sources, mut y) = (&self.sources[task[2].clone()], y);
+        for &(n, degree) in &self.runs[task[0].clone()] {
+            let (n, degree) = (n as usize, degree as usize);
+            let (mine, others) = std::mem::take(&mut y).split_at_mut(n);
+            let (from, rest) = sources.split_at(n * degree);
+            (y, sources) = (others, rest);
+            match degree {
+                1 => of::<1>(from, x, mine),
+                2 => of::<2>(from, x, mine),
+                3 => of::<3>(from, x, mine),
+                4 => of::<4>(from, x, mine),
+                5 => of::<5>(from, x, mine),
+                6 => of::<6>(from, x, mine),
+                _ => mine.iter_mut().zip(from.chunks_exact(degree)).for_each(|(y, from)| *y = sum(from, x)),
+            }
+        }
+    }
+}
+
+/// In four sums of every fourth.
+fn sum(sources: &[u32], x: &[f64]) -> f64 {
+    let (fours, rest) = sources.as_chunks::<4>();
+    let mut sums = [0.0; 4];
+    for four in fours {
+        sums.iter_mut().zip(four).for_each(|(sum, &u)| *sum += x[u as usize]);
+    }
+    sums.iter_mut().zip(rest).for_each(|(sum, &u)| *sum += x[u as usize]);
+    (sums[0] + sums[1]) + (sums[2] + sums[3])
+}
+
+/// A block of the piece: its number, two vectors there, and what it adds up to.
+type Numbered<'a> = (usize, ((&'a mut [f64], &'a mut [f64]), &'a mut [f64; 2]));
+
+/// A square pattern on the ranks of a grid, and what its products with vectors need.
+pub(super) struct Pull {
+    shared: Arc<Shared>,
+    turned: Turned,
+    /// Places of the piece whose values each rank of the row imports, one rank after another, and the values.
+    wanted: Vec<u32>,
+    sent: Vec<f64>,
+    /// Bytes to each rank of the row, and from each.
+    imports: [Vec<usize>; 2],
+    /// Bytes to each rank of the world, and from each.
+    exports: [Vec<usize>; 2],
+    /// x at the rows of the block that have entries, and sums for its columns.
+    x: Vec<f64>,
+    y: Vec<f64>,
+    /// Sums that came, and for each place of the piece which of them are its own, in the order of ranks.
+    got: Vec<f64>,
+    own: Vec<u32>,
+    own_ptr: Vec<u32>,
+    /// What each block of the piece adds up to.
+    partial: Vec<[f64; 2]>,
+}
+
+impl Pull {
+    /// For the block of this rank of an n×n pattern; and how many edges leave each vertex of its piece. Collective.
+    pub(super) fn new(shared: &Arc<Shared>, n: usize, block: &Pattern) -> Result<(Self, Vec<u32>)> {
+        let piece = shared.grid.piece(n);
+        let made = || {
+            let ends = Ends::new(shared, n, block)?;
+            let (sources, targets) = (&ends.rows, &ends.cols);
+            let degrees = sources.by_number(&ends.row_degrees, &ends.row_degrees)?;
+            let mut by_number: Vec<u32> = zeros(sources.places.len())?;
+            for (row, _) in ends.row_degrees.iter().enumerate().filter(|(_, d)| **d > 0) {
+                by_number[sources.number[row] as usize] = row as u32;
+            }
+            let turned = Turned::new(block, &by_number, targets, &ends.col_degrees)?;
+            let (x, y) = (zeros(sources.places.len())?, zeros(targets.places.len())?);
+            Ok((turned, x, y, sources.messages(Some(&degrees))?, targets.messages(None)?))
+        };
+        let (turned, x, y, to_row, to_world) = shared.agreed(made())?;
+        let from_row = shared.agreed(shared.row.exchange(&to_row))?;
+        let from_world = shared.agreed(shared.world.exchange(&to_world))?;
+        let made = || {
+            let mut wanted = reserved(from_row.bytes.len() / 8, "places")?;
+            let mut degrees: Vec<u32> = zeros(piece.len())?;
+            for bytes in from_row.iter() {
+                let (mut bytes, count) = (Bytes(bytes), bytes.len() / 8);
+                wanted.extend(bytes.indices(count)?);
+                let places = &wanted[wanted.len() - count..];
+                for (&place, degree) in places.iter().zip(bytes.indices(count)?) {
+                    *degrees.get_mut(place as usize).ok_or_else(broken)? += degree;
+                }
+            }
+            // Which of the sums are those of a place, by counting.
+            let total = from_world.bytes.len() / 4;
+            let mut own_ptr: Vec<u32> = zeros(piece.len() + 2)?;
+            for place in Bytes(&from_world.bytes).indices(total)? {
+                *own_ptr.get_mut(place as usize + 2).ok_or_else(broken)? += 1;
+            }
+            (0..piece.len() + 1).for_each(|k| own_ptr[k + 1] += own_ptr[k]);
+            let mut own: Vec<u32> = zeros(total)?;
+            for (k, place) in Bytes(&from_world.bytes).indices(total)?.enumerate() {
+                let at = &mut own_ptr[place as usize + 1];
+                own[*at as usize] = k as u32;
+                *at += 1;
+            }
+            own_ptr.pop();
+            let bytes = |lengths: &[usize], each: usize| lengths.iter().map(|n| n / each * 8).collect();
+            let made = Self {
+                partial: zeros(piece.len().div_ceil(BLOCK))?,
+                sent: zeros(wanted.len())?,
+                imports: [bytes(&from_row.lengths, 8), bytes(&to_row.lengths, 8)],
+                exports: [bytes(&to_world.lengths, 4), bytes(&from_world.lengths, 4)],
+                got: zeros(total)?,
+                shared: Arc::clone(shared),
+                turned,
+                wanted,
+                x,
+                y,
+                own,
+                own_ptr,
+            };
+            Ok((made, degrees))
+        };
+        shared.agreed(made())
+    }
+    /// y = Aᵀ·x, and `each(v, y(v), &mut a[v], &mut x[v])` for the places of the piece; on this rank, the sums of what
+    /// `each` returns. Collective.
+    pub(super) fn step(
+        &mut self,
+        x: &mut [f64],
+        a: &mut [f64],
+        each: impl Fn(usize, f64, &mut f64, &mut f64) -> [f64; 2] + Sync,
+    ) -> [f64; 2] {
+        let threads = self.shared.inner.threads().filter(|threads| threads.count() > 1);
+        // With the values of a task, or of a block.
+        let pack = |(to, places): (&mut [f64], &[u32])| {
+            to.iter_mut().zip(places).for_each(|(to, &place)| *to = x[place as usize]);
+        };
+        match threads {
+            None => pack((&mut self.sent, &self.wanted)),
+            Some(threads) => threads.install(|| {
+                self.sent.par_chunks_mut(TASK).zip(self.wanted.par_chunks(TASK)).for_each(pack);
+            }),
+        }
+        let [sent, received] = &self.imports;
+        self.shared.row.exchange_over(bytes(&self.sent), sent, received, bytes_mut(&mut self.x));
+        match threads {
+            None => self.turned.tasks.iter().for_each(|task| {
+                self.turned.sums(task, &self.x, &mut self.y[task[1].clone()]);
+            }),
+            Some(threads) => {
+                let mut rest = &mut self.y[..];
+                let parts = self.turned.tasks.iter().map(|task| {
+                    let (part, others) = std::mem::take(&mut rest).split_at_mut(task[1].len());
+                    rest = others;
+                    (task, part)
+                });
+                let parts: Vec<_> = parts.collect();
+                threads.install(|| parts.into_par_iter().for_each(|(task, y)| self.turned.sums(task, &self.x, y)));
+            }
+        }
+        let [sent, received] = &self.exports;
+        self.shared.world.exchange_over(bytes(&self.y), sent, received, bytes_mut(&mut self.got));
+        let of_block = |(k, ((a, x), sums)): Numbered<'_>| {
+            *sums = [0.0; 2];
+            let first = k * BLOCK;
+            let ends = &self.own_ptr[first..=first + a.len()];
+            for (v, ((a, x), ends)) in (first..).zip(a.iter_mut().zip(x).zip(ends.windows(2))) {
+                let own = &self.own[ends[0] as usize..ends[1] as usize];
+                let more = each(v, own.iter().fold(0.0, |sum, &k| sum + self.got[k as usize]), a, x);
+                sums.iter_mut().zip(more).for_each(|(sum, more)| *sum += more);
+            }
+        };
+        match threads {
+            None => {
+                let blocks = a.chunks_mut(BLOCK).zip(x.chunks_mut(BLOCK)).zip(&mut self.partial);
+                blocks.enumerate().for_each(of_block);
+            }
+            Some(threads) => threads.install(|| {
+                let blocks = a.par_chunks_mut(BLOCK).zip(x.par_chunks_mut(BLOCK)).zip(&mut self.partial);
+                blocks.enumerate().for_each(of_block);
+            }),
+        }
+        self.partial.iter().fold([0.0; 2], |sum, more| [sum[0] + more[0], sum[1] + more[1]])
+    }
+}
