@@ -9,6 +9,8 @@ mod algorithms;
 mod factor;
 #[path = "ranks/failures.rs"]
 mod failures;
+#[path = "ranks/faults.rs"]
+mod faults;
 #[path = "../../tests/oracle/functions.rs"]
 mod functions;
 #[path = "../../tests/oracle/names.rs"]
@@ -60,6 +62,7 @@ fn rank(scenario: &str) {
         "algorithms" => algorithms::all(&cluster),
         "neighbours" => neighbours::all(&cluster),
         "factor" => factor::all(&cluster),
+        "faults" => faults::all(&cluster),
         other => failures::rank(other, &cluster),
     }
 }
