@@ -52,7 +52,7 @@ impl Part<'_> {
 }
 
 impl Cluster {
-    fn block<'a>(&self, a: &'a Matrix) -> Result<Cow<'a, Block>> {
+    pub(crate) fn block<'a>(&self, a: &'a Matrix) -> Result<Cow<'a, Block>> {
         if let Some(block) = a.as_remote().and_then(|there| there.as_any().downcast_ref::<Block>())
             && Arc::ptr_eq(&block.shared, &self.0)
         {

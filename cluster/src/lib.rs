@@ -93,6 +93,7 @@ mod product;
 mod read;
 mod route;
 mod wire;
+mod write;
 
 pub use cluster::Cluster;
 pub use grid::Grid;

@@ -11,6 +11,8 @@ mod factor;
 mod failures;
 #[path = "ranks/faults.rs"]
 mod faults;
+#[path = "ranks/files.rs"]
+mod files;
 #[path = "../../tests/oracle/functions.rs"]
 mod functions;
 #[path = "../../tests/oracle/names.rs"]
@@ -63,6 +65,7 @@ fn rank(scenario: &str) {
         "neighbours" => neighbours::all(&cluster),
         "factor" => factor::all(&cluster),
         "faults" => faults::all(&cluster),
+        "files" => files::all(&cluster),
         other => failures::rank(other, &cluster),
     }
 }
@@ -117,7 +120,7 @@ fn job() {
     }
     let asked = std::env::var("SPARRING_RANKS").unwrap_or_else(|_| "1,2,4,6,9".into());
     for ranks in asked.split(',').map(|n| n.trim().parse::<usize>().expect("a number of ranks")) {
-        for scenario in ["products", "algorithms", "neighbours", "factor", "oracle"] {
+        for scenario in ["products", "algorithms", "neighbours", "factor", "files", "oracle"] {
             let out = start(ranks, scenario, Duration::from_secs(240));
             let (said, errors) = (String::from_utf8_lossy(&out.stdout), String::from_utf8_lossy(&out.stderr));
             assert!(out.status.success(), "{scenario} on {ranks} ranks:\n{said}\n{errors}");
