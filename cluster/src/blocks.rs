@@ -64,7 +64,7 @@ impl Block {
         }
         let shared = &self.shared;
         let (made, _) = shared.together("download of a matrix", || {
-            let all = shared.world.all_gather(&matrix_bytes(&self.block)?)?;
+            let ((), all) = shared.world.gather(matrix_bytes(&self.block).map(|bytes| ((), bytes)))?;
             let blocks = all.iter().map(|bytes| matrix_of(self.block.ty(), bytes)).collect::<Result<Vec<_>>>()?;
             let rows: Vec<Vec<&Matrix>> =
                 blocks.chunks(shared.grid.shape().1).map(|row| row.iter().collect()).collect();
@@ -94,11 +94,11 @@ impl Piece {
         }
         let shared = &self.shared;
         let (made, _) = shared.together("download of a vector", || {
-            let entries = Entries::of(&self.piece)?;
-            let all = shared.world.all_gather(&entries.all()?)?;
+            let entries = Entries::of(&self.piece);
+            let (ty, all) = shared.world.gather(entries.and_then(|x| Ok((x.ty(), x.all()?))))?;
             let starts = shared.grid.all().map(|at| shared.grid.piece_of(self.len, at).start);
             let parts: Vec<(usize, &[u8])> = starts.zip(all.iter()).collect();
-            Ok((joined(entries.ty(), self.len, parts.into_iter())?, 0))
+            Ok((joined(ty, self.len, parts.into_iter())?, 0))
         })?;
         Ok(made)
     }

@@ -9,6 +9,7 @@ use sparring::{Error, Result};
 
 use crate::grid::Grid;
 use crate::link::{Alone, Link};
+use crate::wire::broken;
 
 /// The processes of an MPI job as one machine, each with a machine of its own inside.
 ///
@@ -30,6 +31,8 @@ pub(crate) struct Shared {
     pub(crate) world: Arc<dyn Link>,
     /// Whether a rank has ended, and answers no more.
     ended: AtomicBool,
+    /// Whether all ranks know already that the operation has failed.
+    settled: AtomicBool,
     /// Whether folds have the bits of one rank.
     pub(crate) reproducible: AtomicBool,
     /// Bytes of the right operand of a product that are gathered at a time.
@@ -94,6 +97,7 @@ impl Cluster {
             col,
             world: link,
             ended: AtomicBool::new(false),
+            settled: AtomicBool::new(false),
             reproducible: AtomicBool::new(false),
             stage: AtomicU64::new(STAGE),
         }))
@@ -112,6 +116,7 @@ impl Cluster {
             col,
             world,
             ended: AtomicBool::new(false),
+            settled: AtomicBool::new(false),
             reproducible: AtomicBool::new(false),
             stage: AtomicU64::new(STAGE),
         })))
@@ -221,6 +226,7 @@ impl Shared {
     }
     /// Begins what all ranks do together: an error if some do something else.
     pub(crate) fn begin(&self, what: &str) -> Result<()> {
+        self.settled.store(false, Ordering::Relaxed);
         if self.world.size() == 1 {
             return Ok(());
         }
@@ -247,22 +253,43 @@ impl Shared {
     }
     /// What this rank made and how many entries it has, if every rank succeeded; with the entries of all.
     pub(crate) fn finish<T>(&self, made: Result<(T, usize)>) -> Result<(T, usize)> {
+        if made.is_err() && self.settled.swap(false, Ordering::Relaxed) {
+            return made;
+        }
+        self.agreed(made)
+    }
+    /// In the middle of an operation, before messages: what this rank made, if every rank came so far. A rank that did
+    /// not may be here or at the end of the operation, [`finish`](Self::finish), where it is told as well.
+    pub(crate) fn ready<T>(&self, made: Result<T>) -> Result<T> {
+        let made = self.agreed(made.map(|made| (made, 0)));
+        self.settled.store(made.is_err(), Ordering::Relaxed);
+        Ok(made?.0)
+    }
+    fn agreed<T>(&self, made: Result<(T, usize)>) -> Result<(T, usize)> {
         if self.world.size() == 1 {
             return made;
         }
-        let count = made.as_ref().map_or(0, |made| made.1 as u64);
-        let all = self.world.all_words([u64::from(made.is_err()), count]);
-        if all.iter().all(|words| words[0] == 0) {
+        let (word, count) = match &made {
+            Ok((_, count)) => (0, *count as u64),
+            // An error that another rank's made.
+            Err(error) if is_broken(error) => (2, 0),
+            Err(_) => (1, 0),
+        };
+        let all = self.world.all_words([word, count]);
+        let worst = |word| all.iter().position(|words| words[0] == word);
+        let Some(rank) = worst(1).or_else(|| all.iter().position(|words| words[0] != 0)) else {
             let total = all.iter().map(|words| words[1] as usize).sum();
             return made.map(|made| (made.0, total));
-        }
+        };
         let text = made.as_ref().err().map(ToString::to_string).unwrap_or_default();
         let texts = self.world.all_gather(text.as_bytes())?;
-        made.and_then(|_| {
-            let rank = all.iter().position(|words| words[0] != 0).unwrap_or(0);
-            let message = String::from_utf8_lossy(texts.iter().nth(rank).unwrap_or_default()).into_owned();
-            Err(Error::Device { what: format!("rank {rank}"), message })
-        })
+        match made {
+            Err(error) if word == 1 || rank == self.world.rank() => Err(error),
+            _ => {
+                let message = String::from_utf8_lossy(texts.iter().nth(rank).unwrap_or_default()).into_owned();
+                Err(Error::Device { what: format!("rank {rank}"), message })
+            }
+        }
     }
     /// The whole of an operation: `step` is what this rank does, between its beginning and its end.
     pub(crate) fn together<T>(&self, what: &str, step: impl FnOnce() -> Result<(T, usize)>) -> Result<(T, usize)> {
@@ -275,6 +302,14 @@ impl Shared {
     }
     pub(crate) fn describe_inner(&self) -> String {
         self.inner.engine().describe()
+    }
+}
+
+/// Whether it is the error of a rank that did not get what another was to send.
+fn is_broken(error: &Error) -> bool {
+    match (error, broken()) {
+        (Error::Device { what, message }, Error::Device { what: of, message: text }) => (what, message) == (&of, &text),
+        _ => false,
     }
 }
 

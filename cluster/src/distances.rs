@@ -62,24 +62,29 @@ impl Shared {
             return between(&a.download()?, mine, 0..n);
         };
         let (of_rows, of_cols) = self.grid.block((m, n));
-        let here = block.block.download()?;
         let first = self.grid.at().0 * self.row.size();
-        let to = (0..self.row.size()).map(|j| {
-            let rows = dealt(&*self.world, m, first + j);
-            matrix_bytes(&between(&here, rows.start - of_rows.start..rows.end - of_rows.start, 0..of_cols.len())?)
+        let to = block.block.download().and_then(|here| {
+            let to = (0..self.row.size()).map(|j| {
+                let rows = dealt(&*self.world, m, first + j);
+                matrix_bytes(&between(&here, rows.start - of_rows.start..rows.end - of_rows.start, 0..of_cols.len())?)
+            });
+            Ok(((), Parts::of(&to.collect::<Result<Vec<_>>>()?)))
         });
-        let from = self.row.exchange(&Parts::of(&to.collect::<Result<Vec<_>>>()?))?;
+        let ((), from) = self.row.deal(to)?;
         let parts = from.iter().map(|bytes| matrix_of(a.ty(), bytes)).collect::<Result<Vec<_>>>()?;
         host().concat(&[&parts.iter().collect::<Vec<_>>()])
     }
     /// This rank's block of the matrix of which it has the rows that are dealt to it.
-    fn block_of_rows(&self, n: usize, rows: &Matrix) -> Result<Matrix> {
-        let to = (0..self.row.size()).map(|j| {
-            let cols = self.grid.cols(n, j);
-            matrix_bytes(&between(rows, 0..rows.shape().0, cols)?)
+    fn block_of_rows(&self, n: usize, rows: Result<Matrix>) -> Result<Matrix> {
+        let to = rows.and_then(|rows| {
+            let to = (0..self.row.size()).map(|j| {
+                let cols = self.grid.cols(n, j);
+                matrix_bytes(&between(&rows, 0..rows.shape().0, cols)?)
+            });
+            Ok((rows.ty(), Parts::of(&to.collect::<Result<Vec<_>>>()?)))
         });
-        let from = self.row.exchange(&Parts::of(&to.collect::<Result<Vec<_>>>()?))?;
-        let parts = from.iter().map(|bytes| matrix_of(rows.ty(), bytes)).collect::<Result<Vec<_>>>()?;
+        let (ty, from) = self.row.deal(to)?;
+        let parts = from.iter().map(|bytes| matrix_of(ty, bytes)).collect::<Result<Vec<_>>>()?;
         let parts: Vec<[&Matrix; 1]> = parts.iter().map(|part| [part]).collect();
         let parts: Vec<&[&Matrix]> = parts.iter().map(|row| &row[..]).collect();
         self.inner.upload(&host().concat(&parts)?)
@@ -91,11 +96,9 @@ impl Shared {
     }
     /// Whether the entries that all ranks have are so near to 1 that no measure scales rows by what others hold.
     fn all_ordinary(&self, question: &Comparison, sides: &[&Matrix]) -> Result<bool> {
-        let (mut most, mut count) = (0, 0);
-        for side in sides {
-            most = most.max(exponent_of(side)?);
-            count += side.nnz();
-        }
+        let mine =
+            sides.iter().try_fold((0, 0), |(most, count), side| Ok((exponent_of(side)?.max(most), count + side.nnz())));
+        let (most, count) = self.ready(mine)?;
         let all = self.world.all_words([most, count as u64]);
         let most = all.iter().map(|words| words[0]).max().unwrap_or(0);
         let count: u64 = all.iter().map(|words| words[1]).sum();
@@ -135,16 +138,21 @@ fn without_rows(question: &Comparison) -> Result<Comparison> {
 }
 
 impl Cluster {
-    /// The same of rows that every rank has whole, on its own machine.
-    fn whole(&self, question: &Comparison) -> Result<Comparison> {
+    /// What every rank finds on its own machine for the same question of rows that it has whole.
+    fn asked_whole<R>(&self, question: &Comparison, ask: impl FnOnce(&Comparison) -> Result<R>) -> Result<R> {
         let inner = &self.0.inner;
-        let whole = |a: &Matrix| inner.upload(&a.download()?);
-        Ok(Comparison {
-            measure: Arc::clone(&question.measure),
-            x: whole(&question.x)?,
-            y: question.y.as_ref().map(whole).transpose()?,
-            options: question.options,
-        })
+        let x = question.x.download()?;
+        let y = question.y.as_ref().map(Matrix::download).transpose()?;
+        let (found, _) = self.0.together("the whole on every rank", || {
+            let found = ask(&Comparison {
+                measure: Arc::clone(&question.measure),
+                x: inner.upload(&x)?,
+                y: y.map(|y| inner.upload(&y)).transpose()?,
+                options: question.options,
+            })?;
+            Ok((found, 0))
+        })?;
+        Ok(found)
     }
     /// Asks the rows of X that this rank has about the tiles of all ranks: `each` gets questions, the numbers of the
     /// rows of Y in them, and whose tile it is. Not done if the whole has to be asked.
@@ -159,37 +167,36 @@ impl Cluster {
         let (rank, size) = (world.rank(), world.size());
         let m = question.shape().1;
         let ((x, y, mut bytes), _) = shared.together(name, || {
-            let x = shared.rows_of(&question.x)?;
-            let y = question.y.as_ref().map(|y| shared.rows_of(y)).transpose()?;
+            // Both, whatever became of the first: the other ranks send theirs.
+            let (x, y) = (shared.rows_of(&question.x), question.y.as_ref().map(|y| shared.rows_of(y)).transpose());
+            let (x, y) = (x?, y?);
             let bytes = matrix_bytes(y.as_ref().unwrap_or(&x))?;
             Ok(((x, y, bytes), 0))
         })?;
         if !shared.all_ordinary(question, &Vec::from_iter([Some(&x), y.as_ref()].into_iter().flatten()))? {
             return Ok(false);
         }
-        let mut asked = Comparison {
-            measure: Arc::clone(&question.measure),
-            x: inner.upload(&x)?,
-            y: None,
-            options: question.options,
-        };
-        let mut made = Ok(());
+        let mut asked = inner.upload(&x).map(|x| {
+            let (measure, options) = (Arc::clone(&question.measure), question.options);
+            Comparison { measure, x, y: None, options }
+        });
+        // A rank that fails passes tiles on all the same.
         for step in 0..size {
             let whose = (rank + step) % size;
-            if made.is_ok() {
-                made = (|| {
-                    let alone = whose == rank && question.y.is_none();
-                    asked.y = if alone { None } else { Some(inner.upload(&matrix_of(question.x.ty(), &bytes)?)?) };
-                    asked.options.exclude_self = alone && question.options.exclude_self;
-                    each(&asked, dealt(world, m, whose), whose)
-                })();
-            }
+            asked = asked.and_then(|mut asked| {
+                let alone = whose == rank && question.y.is_none();
+                asked.y = if alone { None } else { Some(inner.upload(&matrix_of(question.x.ty(), &bytes)?)?) };
+                asked.options.exclude_self = alone && question.options.exclude_self;
+                each(&asked, dealt(world, m, whose), whose)?;
+                Ok(asked)
+            });
             if step + 1 < size {
-                let mut to = vec![Vec::new(); size];
-                to[(rank + size - 1) % size] = bytes;
-                bytes = world.exchange(&Parts::of(&to))?.bytes;
+                let mut lengths = vec![0; size];
+                lengths[(rank + size - 1) % size] = bytes.len();
+                bytes = world.exchange(&Parts { bytes, lengths })?.bytes;
             }
         }
+        let made = asked.map(drop);
         if shared.any_refused(&made) {
             return Ok(false);
         }
@@ -219,16 +226,17 @@ impl Cluster {
         Neighbours: From<distance::Neighbours<T>>,
     {
         let (k, ranks) = (near.k, self.size());
-        let (parts, _) = self.0.together("neighbours of all rows", || {
-            Ok((self.0.world.all_gather(&list_bytes(&near.indices, &near.distances)?)?, 0))
+        let (mut near, _) = self.0.together("neighbours of all rows", || {
+            let mine = list_bytes(&near.indices, &near.distances);
+            let ((), parts) = self.0.world.gather(mine.map(|mine| ((), mine)))?;
+            let (mut indices, mut distances) = (reserved(n * k, "neighbours")?, reserved(n * k, "distances")?);
+            for bytes in parts.iter() {
+                let (part, of) = list_of::<T>(bytes)?;
+                indices.extend_from_slice(&part);
+                distances.extend_from_slice(&of);
+            }
+            Ok((distance::Neighbours::from_parts((n, m), k, indices, distances)?, 0))
         })?;
-        let (mut indices, mut distances) = (reserved(n * k, "neighbours")?, reserved(n * k, "distances")?);
-        for bytes in parts.iter() {
-            let (part, of) = list_of::<T>(bytes)?;
-            indices.extend_from_slice(&part);
-            distances.extend_from_slice(&of);
-        }
-        let mut near = distance::Neighbours::from_parts((n, m), k, indices, distances)?;
         near.explain = format!("tiles of {ranks} ranks; the last here: {how}");
         Ok(near.into())
     }
@@ -353,12 +361,12 @@ impl Rows {
     /// The question that an index was made to answer.
     fn question(&self, x: &Matrix) -> Result<Comparison> {
         let measure = Arc::clone(&self.measure);
-        let y = Matrix::from(Block {
-            shared: Arc::clone(&self.shared),
-            shape: self.shape,
-            nnz: self.rows.nnz(),
-            block: self.shared.block_of_rows(self.shape.1, &self.rows)?,
-        });
+        let (block, nnz) = self.shared.together("rows of an index", || {
+            let block = self.shared.block_of_rows(self.shape.1, Ok(self.rows.clone()))?;
+            let nnz = block.nnz();
+            Ok((block, nnz))
+        })?;
+        let y = Matrix::from(Block { shared: Arc::clone(&self.shared), shape: self.shape, nnz, block });
         Ok(Comparison { measure, x: x.clone(), y: Some(y), options: self.options })
     }
 }
@@ -403,12 +411,15 @@ impl Cluster {
         let mine = dealt(world, n, self.rank()).len();
         let mut near = Near::<T>::new(mine, k.min(m), rows.measure.is_similarity());
         shared.together("neighbours of all indexes", || {
-            let (k, distances) = (found.k(), found.distances().get::<T>().ok_or_else(unfit)?);
-            let to = (0..ranks).map(|rank| {
-                let of = dealt(world, n, rank);
-                list_bytes(&found.indices()[of.start * k..of.end * k], &distances[of.start * k..of.end * k])
+            let k = found.k();
+            let to = found.distances().get::<T>().ok_or_else(unfit).and_then(|distances| {
+                let to = (0..ranks).map(|rank| {
+                    let of = dealt(world, n, rank);
+                    list_bytes(&found.indices()[of.start * k..of.end * k], &distances[of.start * k..of.end * k])
+                });
+                Ok(((), Parts::of(&to.collect::<Result<Vec<_>>>()?)))
             });
-            for (rank, bytes) in world.exchange(&Parts::of(&to.collect::<Result<Vec<_>>>()?))?.iter().enumerate() {
+            for (rank, bytes) in world.deal(to)?.1.iter().enumerate() {
                 let of = dealt(world, m, rank);
                 let (indices, distances) = list_of::<T>(bytes)?;
                 near.merge(near.k.min(of.len()), &indices, &distances, of.start)?;
@@ -446,15 +457,18 @@ impl DistanceEngine for Cluster {
             if !done {
                 return Ok(None);
             }
-            let parts = || Ok((cluster.0.world.all_gather(&bytes_of(Slice::of(&rows))?)?, 0));
-            let (parts, _) = cluster.0.together("distances of all rows", parts)?;
-            let out = out.get::<T>().ok_or_else(unfit)?;
-            let mut at = 0;
-            for bytes in parts.iter() {
-                let part = typed::<T>(&mut bytes.to_vec())?;
-                out.get_mut(at..at + part.len()).ok_or_else(broken)?.copy_from_slice(&part);
-                at += part.len();
-            }
+            cluster.0.together("distances of all rows", || {
+                let mine = bytes_of(Slice::of(&rows)).map(|mine| ((), mine));
+                let ((), parts) = cluster.0.world.gather(mine)?;
+                let out = out.get::<T>().ok_or_else(unfit)?;
+                let mut at = 0;
+                for bytes in parts.iter() {
+                    let part = typed::<T>(&mut bytes.to_vec())?;
+                    out.get_mut(at..at + part.len()).ok_or_else(broken)?.copy_from_slice(&part);
+                    at += part.len();
+                }
+                Ok(((), 0))
+            })?;
             Ok(Some(format!("tiles of {ranks} ranks; the last here: {how}")))
         }
         if self.size() > 1 {
@@ -466,7 +480,7 @@ impl DistanceEngine for Cluster {
                 return Ok(how);
             }
         }
-        self.0.inner.distances_into(&self.whole(question)?, out)
+        self.asked_whole(question, |question| self.0.inner.distances_into(question, out))
     }
     fn nearest(&self, question: &Comparison, k: usize) -> Result<Neighbours> {
         if self.size() > 1 {
@@ -475,14 +489,14 @@ impl DistanceEngine for Cluster {
                 return Ok(near);
             }
         }
-        self.0.inner.neighbours(&self.whole(question)?, k)
+        self.asked_whole(question, |question| self.0.inner.neighbours(question, k))
     }
     fn within(&self, question: &Comparison, radius: f64) -> Result<Matrix> {
         let shared = &self.0;
         let shape = question.shape();
         let made = |block: Matrix, nnz| Matrix::from(Block { shared: Arc::clone(shared), shape, nnz, block });
         if self.size() == 1 {
-            let block = shared.inner.within(&self.whole(question)?, radius)?;
+            let block = self.asked_whole(question, |question| shared.inner.within(question, radius))?;
             let nnz = block.nnz();
             return Ok(made(block, nnz));
         }
@@ -493,12 +507,15 @@ impl DistanceEngine for Cluster {
             Ok(())
         })?;
         if !done {
-            let whole = shared.inner.within(&self.whole(question)?, radius)?;
-            return Ok(made(Block::of(shared, &whole)?, whole.nnz()));
+            let (block, nnz) = self.asked_whole(question, |question| {
+                let whole = shared.inner.within(question, radius)?;
+                Ok((Block::of(shared, &whole)?, whole.nnz()))
+            })?;
+            return Ok(made(block, nnz));
         }
         let (block, nnz) = shared.together("entries within a radius", || {
             let tiles: Vec<&Matrix> = tiles.iter().flatten().collect();
-            let block = shared.block_of_rows(shape.1, &host().concat(&[&tiles])?)?;
+            let block = shared.block_of_rows(shape.1, host().concat(&[&tiles]))?;
             let nnz = block.nnz();
             Ok((block, nnz))
         })?;
@@ -513,7 +530,10 @@ impl DistanceEngine for Cluster {
         };
         let ((rows, index), _) = shared.together("index", make)?;
         if shared.any_refused(&index) {
-            shared.inner.index(Arc::clone(&measure), &shared.inner.upload(&y.download()?)?, options)?;
+            let whole = y.download()?;
+            shared.together("the whole on every rank", || {
+                Ok((shared.inner.index(Arc::clone(&measure), &shared.inner.upload(&whole)?, options)?, 0))
+            })?;
         }
         let (index, _) = shared.finish(index.map(|index| (index, 0)))?;
         let shared = Arc::clone(shared);
@@ -526,7 +546,7 @@ impl DistanceEngine for Cluster {
         let rows = index.on::<Rows>()?;
         match with_float!(rows.ty, T => self.nearest_of_as::<T>(rows, x, k))? {
             Some(near) => Ok(near),
-            None => self.0.inner.neighbours(&self.whole(&rows.question(x)?)?, k),
+            None => self.asked_whole(&rows.question(x)?, |question| self.0.inner.neighbours(question, k)),
         }
     }
     fn within_of(&self, index: &RowIndex, x: &Matrix, radius: f64) -> Result<Matrix> {
@@ -538,7 +558,7 @@ impl DistanceEngine for Cluster {
         let shape = (x.shape().0, rows.shape.0);
         let first = dealt(&*shared.world, shape.1, self.rank()).start;
         let (block, nnz) = shared.together("entries of all within a radius", || {
-            let block = shared.routed(shape, &Triplets::of(&near, |i, j| Some((i, first + j)))?, None)?;
+            let block = shared.routed(shape, Triplets::of(&near, |i, j| Some((i, first + j))), None)?;
             let nnz = block.nnz();
             Ok((block, nnz))
         })?;

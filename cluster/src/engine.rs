@@ -52,14 +52,14 @@ impl Part<'_> {
 }
 
 impl Cluster {
-    fn block<'a>(&self, a: &'a Matrix) -> Result<Cow<'a, Block>> {
+    pub(crate) fn block<'a>(&self, a: &'a Matrix) -> Result<Cow<'a, Block>> {
         if let Some(block) = a.as_remote().and_then(|there| there.as_any().downcast_ref::<Block>())
             && Arc::ptr_eq(&block.shared, &self.0)
         {
             return Ok(Cow::Borrowed(block));
         }
         let (shared, here) = (Arc::clone(&self.0), a.download()?);
-        let block = Block::of(&shared, &here)?;
+        let (block, _) = shared.together("upload", || Ok((Block::of(&shared, &here)?, 0)))?;
         Ok(Cow::Owned(Block { shared, shape: a.shape(), nnz: here.nnz(), block }))
     }
     fn piece<'a>(&self, x: &'a Vector) -> Result<Cow<'a, Piece>> {
@@ -69,8 +69,8 @@ impl Cluster {
             return Ok(Cow::Borrowed(piece));
         }
         let (shared, here) = (Arc::clone(&self.0), x.download()?);
-        let piece = Piece::of(&shared, &here)?;
-        Ok(Cow::Owned(Piece { shared, len: x.len(), nnz: here.nvals()?, piece }))
+        let ((piece, nnz), _) = shared.together("upload", || Ok(((Piece::of(&shared, &here)?, here.nvals()?), 0)))?;
+        Ok(Cow::Owned(Piece { shared, len: x.len(), nnz, piece }))
     }
     fn part<'a>(&self, x: Operand<'a>) -> Result<Part<'a>> {
         Ok(match x {
@@ -127,8 +127,8 @@ impl Cluster {
         };
         let (a, b) = (whole(call.a)?, call.b.map(whole).transpose()?);
         let mask = call.mask.map(|mask| Ok::<_, Error>((whole(mask.structure)?, mask.complement))).transpose()?;
-        let made = called(&self.0.inner, call.op, &a, b.as_ref(), mask.as_ref())?;
-        match made {
+        let make = || Ok((called(&self.0.inner, call.op, &a, b.as_ref(), mask.as_ref())?, 0));
+        match self.0.together(call.op.name(), make)?.0 {
             Object::Matrix(a) => self.upload((&a).into()),
             Object::Vector(x) => self.upload((&x).into()),
             scalar => Ok(scalar),
@@ -175,14 +175,17 @@ impl Cluster {
     /// ⊕ over all entries: of each rank, and then of these in the order of ranks.
     fn reduced(&self, monoid: &Monoid, a: &Part<'_>) -> Result<Object> {
         let make = || {
-            let Object::Scalar(mine) = local(&self.0.inner, Op::Reduce(monoid), a, None, None)? else {
-                return Err(unfit());
-            };
-            let all = self.0.world.all_gather(mine.slice().as_bytes().ok_or_else(broken)?)?;
+            let mine = local(&self.0.inner, Op::Reduce(monoid), a, None, None).and_then(|made| {
+                let Object::Scalar(mine) = made else { return Err(unfit()) };
+                // A byte more than the value, which may have one.
+                Ok((mine.ty(), [&[0], mine.slice().as_bytes().ok_or_else(unfit)?].concat()))
+            });
+            let (ty, all) = self.0.world.gather(mine)?;
             let op = monoid.op();
             let mut sum = monoid.identity();
             for bytes in all.iter() {
-                sum = op.eval(&sum, &Scalar::only(values_of(mine.ty(), &mut bytes.to_vec())?.slice())?)?;
+                let value = bytes.get(1..).ok_or_else(broken)?;
+                sum = op.eval(&sum, &Scalar::only(values_of(ty, &mut value.to_vec())?.slice())?)?;
             }
             Ok((sum, 0))
         };
@@ -225,12 +228,12 @@ impl Cluster {
         };
         match call.op {
             Op::Extract(..) => {
-                self.matrix("extract", shape, || self.0.routed(shape, &entries(&|p, q| Some((i[p], j[q])))?, None))
+                self.matrix("extract", shape, || self.0.routed(shape, entries(&|p, q| Some((i[p], j[q]))), None))
             }
             Op::ExtractColumn(..) => self
-                .vector("extract", shape.0, || self.0.routed_vector(shape.0, &entries(&|p, _| Some((i[p], 0)))?, None)),
+                .vector("extract", shape.0, || self.0.routed_vector(shape.0, entries(&|p, _| Some((i[p], 0))), None)),
             _ => self
-                .vector("extract", shape.1, || self.0.routed_vector(shape.1, &entries(&|_, q| Some((j[q], 0)))?, None)),
+                .vector("extract", shape.1, || self.0.routed_vector(shape.1, entries(&|_, q| Some((j[q], 0))), None)),
         }
     }
     /// The entries of A at (I(i), J(j)) of a matrix of another shape.
@@ -243,7 +246,7 @@ impl Cluster {
         let (of_rows, of_cols) = self.0.grid.block(a.shape);
         self.matrix("assign", shape, || {
             let to = |p: usize, q: usize| Some((i[of_rows.start + p], j[of_cols.start + q]));
-            self.0.routed(shape, &Triplets::of(&a.block, to)?, None)
+            self.0.routed(shape, Triplets::of(&a.block, to), None)
         })
     }
     /// Operations of vectors whose entries go to other places.
@@ -254,8 +257,9 @@ impl Cluster {
                 let (p, here) = inside(list, "indices", x.len, &self.0.grid.piece(x.len))?;
                 let len = list.len(x.len);
                 self.vector("extract", len, || {
-                    let taken: Vector = self.0.inner.call(Op::Extract(&here, all), &x.piece).eval()?;
-                    self.0.routed_vector(len, &Triplets::of_vector(&taken, |q| Some((p[q], 0)))?, None)
+                    let taken: Result<Vector> = self.0.inner.call(Op::Extract(&here, all), &x.piece).eval();
+                    let entries = taken.and_then(|taken| Triplets::of_vector(&taken, |q| Some((p[q], 0))));
+                    self.0.routed_vector(len, entries, None)
                 })
             }
             Op::Place(list, _, (len, _)) => {
@@ -264,7 +268,7 @@ impl Cluster {
                 }
                 let to = distinct(list, "indices", len)?;
                 self.vector("assign", len, || {
-                    self.0.routed_vector(len, &Triplets::of_vector(&x.piece, |p| Some((to[start + p], 0)))?, None)
+                    self.0.routed_vector(len, Triplets::of_vector(&x.piece, |p| Some((to[start + p], 0))), None)
                 })
             }
             Op::Scatter(list, len, dup) => {
@@ -273,7 +277,7 @@ impl Cluster {
                 }
                 let to = list.to_vec("indices", len)?;
                 self.vector("scatter", len, || {
-                    self.0.routed_vector(len, &Triplets::of_vector(&x.piece, |p| Some((to[start + p], 0)))?, Some(dup))
+                    self.0.routed_vector(len, Triplets::of_vector(&x.piece, |p| Some((to[start + p], 0))), Some(dup))
                 })
             }
             Op::Diag(k) => {
@@ -286,7 +290,7 @@ impl Cluster {
                 })?;
                 self.matrix("diag", (n, n), || {
                     let to = |p: usize| Some((start + p + down, start + p + right));
-                    self.0.routed((n, n), &Triplets::of_vector(&x.piece, to)?, None)
+                    self.0.routed((n, n), Triplets::of_vector(&x.piece, to), None)
                 })
             }
             _ => Err(unfit()),
@@ -302,7 +306,7 @@ impl Cluster {
                 let (i, j) = (rows.start + i, cols.start + j);
                 (i >= down && j >= right && i - down == j - right).then(|| (i - down, 0))
             };
-            self.0.routed_vector(len, &Triplets::of(&a.block, to)?, None)
+            self.0.routed_vector(len, Triplets::of(&a.block, to), None)
         })
     }
     fn transposed(&self, a: &Block) -> Result<Object> {
@@ -312,23 +316,22 @@ impl Cluster {
         self.matrix("transpose", (n, m), || {
             // What the blocks of A and of the result share: in a square grid each block goes to one rank, as a whole.
             let turned: Result<Matrix> = self.0.inner.call(Op::Transpose, &a.block).eval();
-            let part = |(k, l): (usize, usize)| -> Result<Vec<u8>> {
+            let part = |turned: &Matrix, (k, l): (usize, usize)| -> Result<Vec<u8>> {
                 let (i, j) = (shared_part(&of_cols, &grid.rows(n, k)), shared_part(&of_rows, &grid.cols(m, l)));
                 if i.is_empty() || j.is_empty() {
                     return Ok(Vec::new());
                 }
-                let turned = turned.as_ref().map_err(|_| broken())?;
                 if (i.len(), j.len()) == turned.shape() {
                     return matrix_bytes(turned);
                 }
                 let (i, j) = (IndexList::from(i), IndexList::from(j));
                 matrix_bytes(&self.0.inner.call(Op::Extract(&i, &j), turned).eval()?)
             };
-            let parts = grid.all().map(part).collect::<Result<Vec<_>>>();
-            let none = vec![Vec::new(); self.size()];
-            let got = self.0.world.exchange(&Parts::of(parts.as_ref().unwrap_or(&none)))?;
-            turned?;
-            parts?;
+            let parts = turned.and_then(|turned| {
+                let parts = grid.all().map(|at| part(&turned, at)).collect::<Result<Vec<_>>>()?;
+                Ok(((), Parts::of(&parts)))
+            });
+            let ((), got) = self.0.world.deal(parts)?;
             let got: Vec<&[u8]> = got.iter().collect();
             let (shape, mut made) = (grid.shape(), Vec::new());
             for j in (0..shape.1).filter(|&j| !shared_part(&grid.cols(n, j), &rows).is_empty()) {
@@ -516,7 +519,7 @@ impl Engine for Cluster {
                     let made = if shared.folds_in_one(monoid) {
                         shared.kept(m, &shared.inner.reduce_rows(monoid, &shared.row_panel(a)?)?)?
                     } else {
-                        shared.folded(Line::Row, m, &monoid.op(), &shared.inner.reduce_rows(monoid, &a.block)?)?
+                        shared.fold(Line::Row, m, &monoid.op(), shared.inner.reduce_rows(monoid, &a.block))?
                     };
                     match mask {
                         None => Ok(made),
@@ -620,13 +623,17 @@ impl Engine for Cluster {
     fn sum(&self, a: &Matrix) -> Result<Sum> {
         let a = self.block(a)?;
         let (sum, _) = self.0.together("sum", || {
-            let mine = self.0.inner.sum(&a.block)?;
-            let (kind, words) = match mine {
-                Sum::Integer(x) => (0u8, x.to_le_bytes()),
-                Sum::Real(x) => (1, u128::from(x.to_bits()).to_le_bytes()),
-                Sum::Complex(x) => (2, (u128::from(x.re.to_bits()) | u128::from(x.im.to_bits()) << 64).to_le_bytes()),
-            };
-            let all = self.0.world.all_gather(&[&[kind][..], &words].concat())?;
+            let mine = self.0.inner.sum(&a.block).map(|mine| {
+                let (kind, words) = match mine {
+                    Sum::Integer(x) => (0u8, x.to_le_bytes()),
+                    Sum::Real(x) => (1, u128::from(x.to_bits()).to_le_bytes()),
+                    Sum::Complex(x) => {
+                        (2, (u128::from(x.re.to_bits()) | u128::from(x.im.to_bits()) << 64).to_le_bytes())
+                    }
+                };
+                ((), [&[kind][..], &words].concat())
+            });
+            let ((), all) = self.0.world.gather(mine)?;
             let real = |bits: u128| f64::from_bits(bits as u64);
             let mut sum: Option<Sum> = None;
             for bytes in all.iter() {
@@ -650,8 +657,8 @@ impl Engine for Cluster {
         let a = self.block(a)?;
         let m = a.shape.0;
         let made = self.vector("row_counts", m, || {
-            let part = self.0.inner.engine().row_counts(&a.block)?;
-            self.0.folded(Line::Row, m, &BinaryOp::new("plus", Type::I64)?, &part)
+            let part = self.0.inner.engine().row_counts(&a.block);
+            self.0.fold(Line::Row, m, &BinaryOp::new("plus", Type::I64)?, part)
         })?;
         made.try_into()
     }

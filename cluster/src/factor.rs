@@ -7,6 +7,9 @@
 //! they are held and then told to the layer; Gram matrices and all other sums over rows are added up in the order of
 //! ranks.
 //!
+//! Every step ends with a word from each rank, and ranks agree before messages that all of them have come so far: a
+//! step that fails on one rank fails on all.
+//!
 //! Source: Smith and Karypis 2016, "A medium-grained algorithm for sparse tensor factorization".
 
 use std::ops::Range;
@@ -149,17 +152,15 @@ impl<T: Real, I: Index> Products<'_, T, I> {
 
 impl<T: Real, I: Index> CpRows<T> for Products<'_, T, I> {
     fn mttkrp(&mut self, mode: usize, rows: &mut Dense<T>) -> Result<()> {
-        let shared = Arc::clone(&self.shared);
-        shared.begin("a product of CP")?;
         let asked = self.cpu.mttkrp(PlusTimes::<T>::new(), self.plan.tensor(), &self.factors, mode);
         let made = asked.plan(&self.plan).sweep(&mut self.kept).into(&mut self.partial[mode]);
-        shared.finish(made.map(|()| ((), 0)))?;
         let (layer, partial) = (&self.layers[mode], &self.partial[mode]);
         let to = (0..layer.size()).map(|number| {
             let rows = self.held(mode, number);
             bytes_of(Slice::of(&partial.values()[rows.start * partial.ncols()..rows.end * partial.ncols()]))
         });
-        for (number, bytes) in layer.exchange(&Parts::of(&to.collect::<Result<Vec<_>>>()?))?.iter().enumerate() {
+        let to = self.shared.ready(made.and_then(|()| to.collect::<Result<Vec<_>>>()))?;
+        for (number, bytes) in layer.exchange(&Parts::of(&to))?.iter().enumerate() {
             let part = values::<T>(bytes)?;
             if part.len() != rows.values().len() {
                 return Err(broken());
@@ -173,7 +174,8 @@ impl<T: Real, I: Index> CpRows<T> for Products<'_, T, I> {
         Ok(())
     }
     fn changed(&mut self, mode: usize, rows: &Dense<T>) -> Result<()> {
-        let all = self.layers[mode].all_gather(&bytes_of(Slice::of(rows.values()))?)?;
+        let mine = self.shared.ready(bytes_of(Slice::of(rows.values())))?;
+        let all = self.layers[mode].all_gather(&mine)?;
         let to = self.factors[mode].values_mut();
         let mut at = 0;
         for bytes in all.iter() {
@@ -208,7 +210,8 @@ fn folded(shared: &Shared, sums: &mut [f64], fold: impl Fn(&mut f64, f64)) -> Re
     if shared.world.size() == 1 {
         return Ok(());
     }
-    for (rank, bytes) in shared.world.all_gather(&bytes_of(Slice::of(sums))?)?.iter().enumerate() {
+    let mine = shared.ready(bytes_of(Slice::of(sums)))?;
+    for (rank, bytes) in shared.world.all_gather(&mine)?.iter().enumerate() {
         let part = values::<f64>(bytes)?;
         if part.len() != sums.len() {
             return Err(broken());
@@ -234,28 +237,19 @@ fn held<T: Real>(deal: &Deal, rank: usize, factors: &[Dense<T>]) -> Result<Vec<D
     factors.iter().enumerate().map(|(mode, factor)| rows_of(factor, deal.held(mode, rank))).collect()
 }
 
-impl<T: Real> CpState<T> for Ranks<'_, T> {
-    fn gram(&mut self, mode: usize) -> Result<()> {
-        self.state.gram(mode)
+impl<T: Real> Ranks<'_, T> {
+    /// A step of all ranks, if it went well on each.
+    fn all<R>(&self, made: Result<R>) -> Result<R> {
+        Ok(self.shared.finish(made.map(|made| (made, 0)))?.0)
     }
-    fn mttkrp(&mut self, mode: usize) -> Result<()> {
-        self.state.mttkrp(mode)
-    }
-    fn solve(&mut self, mode: usize, how: Solve) -> Result<()> {
-        self.state.solve(mode, how)
-    }
-    fn normalise(&mut self, mode: usize, norm: Norm) -> Result<()> {
-        self.state.normalise(mode, norm)
-    }
-    fn agreement(&mut self, mode: usize) -> Result<Agreement> {
-        self.state.agreement(mode)
-    }
-    fn model(&self) -> Result<Kruskal<T>> {
-        let (weights, mine) = self.state.model()?.into_parts();
+    /// The model of the rows of all ranks.
+    fn whole(&self) -> Result<Kruskal<T>> {
         let shared = &self.shared;
+        let (weights, mine) = shared.ready(self.state.model())?.into_parts();
         let mut factors = Vec::with_capacity(mine.len());
         for (mode, rows) in mine.iter().enumerate() {
-            let all = shared.world.all_gather(&bytes_of(Slice::of(rows.values()))?)?;
+            let mine = shared.ready(bytes_of(Slice::of(rows.values())))?;
+            let all = shared.world.all_gather(&mine)?;
             let (n, rank) = (self.deal.cuts[mode].last().copied().unwrap_or(0), rows.ncols());
             let mut whole = Dense::filled(n, rank, T::ZERO)?;
             for (number, bytes) in all.iter().enumerate() {
@@ -271,14 +265,42 @@ impl<T: Real> CpState<T> for Ranks<'_, T> {
         }
         Kruskal::new(weights, factors)
     }
+}
+
+impl<T: Real> CpState<T> for Ranks<'_, T> {
+    fn gram(&mut self, mode: usize) -> Result<()> {
+        let made = self.state.gram(mode);
+        self.all(made)
+    }
+    fn mttkrp(&mut self, mode: usize) -> Result<()> {
+        let made = self.state.mttkrp(mode);
+        self.all(made)
+    }
+    fn solve(&mut self, mode: usize, how: Solve) -> Result<()> {
+        let made = self.state.solve(mode, how);
+        self.all(made)
+    }
+    fn normalise(&mut self, mode: usize, norm: Norm) -> Result<()> {
+        let made = self.state.normalise(mode, norm);
+        self.all(made)
+    }
+    fn agreement(&mut self, mode: usize) -> Result<Agreement> {
+        let made = self.state.agreement(mode);
+        self.all(made)
+    }
+    fn model(&self) -> Result<Kruskal<T>> {
+        self.all(self.whole())
+    }
     fn restart(&mut self, factors: Vec<Dense<T>>) -> Result<()> {
-        self.state.restart(held(&self.deal, self.shared.world.rank(), &factors)?)
+        let rows = held(&self.deal, self.shared.world.rank(), &factors);
+        let made = rows.and_then(|rows| self.state.restart(rows));
+        self.all(made)
     }
     fn explain(&self) -> String {
         self.state.explain()
     }
     fn stops(&self, wanted: bool) -> Result<bool> {
-        Ok(self.shared.world.all_words([u64::from(wanted), 0]).iter().any(|words| words[0] != 0))
+        Ok(self.shared.finish(Ok(((), usize::from(wanted))))?.1 > 0)
     }
 }
 
@@ -295,8 +317,7 @@ impl Cluster {
 /// on every rank and in every run on as many ranks; on one, those of the processor.
 impl<T: Real, I: Index> CpMachine<T, I> for Cluster {
     fn cp_room(&self, x: &Tensor<T, I>, rank: usize) -> Result<()> {
-        let cpu = self.cpu()?;
-        self.0.together("CP", || Ok((cpu.cp_room(x, rank)?, 0)))?;
+        self.0.together("CP", || Ok((self.cpu()?.cp_room(x, rank)?, 0)))?;
         Ok(())
     }
     fn cp_state<'x>(
@@ -323,7 +344,7 @@ impl<T: Real, I: Index> CpMachine<T, I> for Cluster {
         let (kept, shared) = (Kept::default(), Arc::clone(shared));
         let of = (Arc::clone(&shared), Arc::clone(&deal));
         let products = Products { cpu, shared: of.0, deal: of.1, plan, kept, layers, factors, partial };
-        let state = cp_rows(cpu, mine, Box::new(products))?;
+        let (state, _) = shared.finish(cp_rows(cpu, mine, Box::new(products)).map(|state| (state, 0)))?;
         Ok(Box::new(Ranks { shared, deal, state }))
     }
 }

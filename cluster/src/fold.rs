@@ -4,6 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use sparring::Result;
+use sparring::algebra::Type;
 use sparring::runtime::{BinaryOp, IndexList, Op, Vector};
 
 use crate::cluster::Shared;
@@ -50,12 +51,11 @@ impl Shared {
     /// A vector of `n` places whose ranks hold ranges of it in one way, held in another: `from` and `to` of each rank.
     fn redealt(
         &self,
-        x: &Vector,
+        x: Result<Vector>,
         from: impl Fn((usize, usize)) -> Range<usize>,
         to: impl Fn((usize, usize)) -> Range<usize>,
     ) -> Result<Vector> {
         let (mine, next) = (from(self.grid.at()), to(self.grid.at()));
-        let entries = Entries::of(x)?;
         let both = |a: &Range<usize>, b: &Range<usize>| {
             let start = a.start.max(b.start);
             start..a.end.min(b.end).max(start)
@@ -65,15 +65,19 @@ impl Shared {
             false => range.start - start..range.end - start,
         };
         let ranges: Vec<_> = self.grid.all().map(|at| counted(both(&mine, &to(at)), mine.start)).collect();
-        let mut sent = entries.parts(&ranges)?;
-        // Most ranks get nothing, not even a word that says so.
-        sent.retain(|k| !ranges[k].is_empty());
-        let got = self.world.exchange(&sent)?;
+        let sent = x.and_then(|x| {
+            let entries = Entries::of(&x)?;
+            let mut sent = entries.parts(&ranges)?;
+            // Most ranks get nothing, not even a word that says so.
+            sent.retain(|k| !ranges[k].is_empty());
+            Ok((entries.ty(), sent))
+        });
+        let (ty, got) = self.world.deal(sent)?;
         let starts = self.grid.all().map(|at| counted(both(&next, &from(at)), next.start).start);
         let mut parts: Vec<_> = starts.zip(got.iter()).filter(|(_, bytes)| !bytes.is_empty()).collect();
         // Parts of columns do not follow each other in the order of ranks.
         parts.sort_by_key(|part| part.0);
-        joined(entries.ty(), next.len(), parts.into_iter())
+        joined(ty, next.len(), parts.into_iter())
     }
     /// Of a vector of `n` places that lies in pieces, the part of this rank's line.
     pub(crate) fn gathered(&self, line: Line, n: usize, piece: &Vector) -> Result<Vector> {
@@ -82,22 +86,22 @@ impl Shared {
         }
         let grid = self.grid;
         let part = match line {
-            Line::Row => piece.clone(),
-            Line::Column => self.redealt(piece, |at| grid.piece_of(n, at), |at| grid.column_piece_of(n, at))?,
+            Line::Row => Ok(piece.clone()),
+            Line::Column => {
+                self.redealt(Ok(piece.clone()), |at| grid.piece_of(n, at), |at| grid.column_piece_of(n, at))
+            }
         };
-        let entries = Entries::of(&part)?;
-        let all = self.line(line).all_gather(&entries.all()?)?;
+        let (ty, all) = self.line(line).gather(part.and_then(|part| entries_of(&part)))?;
         let starts = self.parts(line, n).into_iter().map(|range| range.start);
         let parts: Vec<_> = starts.zip(all.iter()).collect();
-        here(&self.inner, joined(entries.ty(), self.span(line, n).len(), parts.into_iter())?)
+        here(&self.inner, joined(ty, self.span(line, n).len(), parts.into_iter())?)
     }
     /// All of a vector of `n` places that lies in pieces.
     pub(crate) fn gathered_whole(&self, n: usize, piece: &Vector) -> Result<Vector> {
-        let entries = Entries::of(piece)?;
-        let all = self.world.all_gather(&entries.all()?)?;
+        let (ty, all) = self.world.gather(entries_of(piece))?;
         let starts = self.grid.all().map(|at| self.grid.piece_of(n, at).start);
         let parts: Vec<_> = starts.zip(all.iter()).collect();
-        here(&self.inner, joined(entries.ty(), n, parts.into_iter())?)
+        here(&self.inner, joined(ty, n, parts.into_iter())?)
     }
     /// Of a vector of what this rank's row of the grid has of `n` places, the piece of this rank.
     pub(crate) fn kept(&self, n: usize, of_row: &Vector) -> Result<Vector> {
@@ -110,34 +114,49 @@ impl Shared {
         let (grid, start) = (self.grid, self.span(Line::Column, n).start);
         let part = grid.column_piece_of(n, grid.at());
         let range = IndexList::from(part.start - start..part.end - start);
-        let part: Vector = self.inner.call(Op::Extract(&range, &IndexList::all()), of_column).eval()?;
-        here(&self.inner, self.redealt(&part, |at| grid.column_piece_of(n, at), |at| grid.piece_of(n, at))?)
+        let part = self.inner.call(Op::Extract(&range, &IndexList::all()), of_column).eval();
+        here(&self.inner, self.redealt(part, |at| grid.column_piece_of(n, at), |at| grid.piece_of(n, at))?)
     }
     /// Of the vectors that the ranks of the line have for its part of `n` places, the piece of this rank: where several
     /// have an entry, all of them joined by ⊕ in the order of the line.
     pub(crate) fn folded(&self, line: Line, n: usize, add: &BinaryOp, part: &Vector) -> Result<Vector> {
+        self.fold(line, n, add, Ok(part.clone()))
+    }
+    /// The same of what was made for it, or was not.
+    pub(crate) fn fold(&self, line: Line, n: usize, add: &BinaryOp, part: Result<Vector>) -> Result<Vector> {
         if self.world.size() == 1 {
-            return Ok(part.clone());
+            return part;
         }
-        let (entries, ranges, grid) = (Entries::of(part)?, self.parts(line, n), self.grid);
+        let (ranges, grid) = (self.parts(line, n), self.grid);
         let (i, j) = grid.at();
         let len = ranges[if line == Line::Row { j } else { i }].len();
-        let got = self.line(line).exchange(&entries.parts(&ranges)?)?;
-        let mut sum: Option<Vector> = None;
-        for bytes in got.iter() {
-            let next = here(&self.inner, joined(entries.ty(), len, [(0, bytes)].into_iter())?)?;
-            sum = Some(match sum {
-                None => next,
-                Some(sum) => self.inner.ewise_add(add, &sum, &next)?,
-            });
-        }
-        let sum = sum.map_or_else(|| Vector::empty(entries.ty(), len), Ok)?;
+        let sent = part.and_then(|part| {
+            let entries = Entries::of(&part)?;
+            Ok((entries.ty(), entries.parts(&ranges)?))
+        });
+        let sum = self.line(line).deal(sent).and_then(|(ty, got)| {
+            let mut sum: Option<Vector> = None;
+            for bytes in got.iter() {
+                let next = here(&self.inner, joined(ty, len, [(0, bytes)].into_iter())?)?;
+                sum = Some(match sum {
+                    None => next,
+                    Some(sum) => self.inner.ewise_add(add, &sum, &next)?,
+                });
+            }
+            sum.map_or_else(|| Vector::empty(ty, len), Ok)
+        });
         match line {
-            Line::Row => Ok(sum),
+            Line::Row => sum,
             Line::Column => {
-                let piece = self.redealt(&sum, |at| grid.column_piece_of(n, at), |at| grid.piece_of(n, at))?;
+                let piece = self.redealt(sum, |at| grid.column_piece_of(n, at), |at| grid.piece_of(n, at))?;
                 here(&self.inner, piece)
             }
         }
     }
+}
+
+/// Type and entries of a vector, as bytes.
+fn entries_of(x: &Vector) -> Result<(Type, Vec<u8>)> {
+    let entries = Entries::of(x)?;
+    Ok((entries.ty(), entries.all()?))
 }

@@ -74,7 +74,8 @@
 //!
 //! All ranks make the same calls in the same order, with the same operators and index lists. Each operation begins
 //! with a word from every rank, which finds ranks that call different ones, and ends with one, so that an error of
-//! one rank is the error of all. A panic ends the job.
+//! one rank is the error of all. A rank that fails in between sends word of it in the place of its messages: the others
+//! do not wait for them. A panic ends the job.
 
 mod blocks;
 mod cluster;
@@ -94,6 +95,7 @@ mod product;
 mod read;
 mod route;
 mod wire;
+mod write;
 
 pub use cluster::Cluster;
 pub use grid::Grid;

@@ -7,6 +7,8 @@ use std::sync::Arc;
 use sparring::Error;
 use sparring::Result;
 
+use crate::wire::broken;
+
 /// A group of ranks that talk to each other; every rank of it makes the same calls in the same order.
 pub(crate) trait Link: Debug + Send + Sync {
     /// Number of this rank in the group.
@@ -32,6 +34,29 @@ pub(crate) trait Link: Debug + Send + Sync {
     fn abort(&self, status: i32) -> !;
 }
 
+/// The message of a rank that has failed; no other message has one byte.
+const FAILED: u8 = 0;
+
+/// What ranks send may fail to be made on one of them, for which the others must not wait. These calls therefore take
+/// the result of making it: a rank with an error says so in its message, and every rank of the group has an error.
+impl dyn Link + '_ {
+    /// [`all_gather`](Link::all_gather) of messages that never have one byte; what else was made comes back.
+    pub(crate) fn gather<T>(&self, mine: Result<(T, Vec<u8>)>) -> Result<(T, Parts)> {
+        let all = self.all_gather(mine.as_ref().map_or(&[FAILED], |mine| &mine.1));
+        let (made, _) = mine?;
+        Ok((made, all?.of_all()?))
+    }
+    /// [`exchange`](Link::exchange) of messages that never have one byte; what else was made comes back.
+    pub(crate) fn deal<T>(&self, to: Result<(T, Parts)>) -> Result<(T, Parts)> {
+        let got = match &to {
+            Ok((_, parts)) => self.exchange(parts),
+            Err(_) => self.exchange(&Parts { bytes: vec![FAILED; self.size()], lengths: vec![1; self.size()] }),
+        };
+        let (made, _) = to?;
+        Ok((made, got?.of_all()?))
+    }
+}
+
 /// Bytes in parts, one behind the other.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Parts {
@@ -43,6 +68,10 @@ impl Parts {
     /// One behind the other.
     pub(crate) fn of(parts: &[Vec<u8>]) -> Self {
         Self { bytes: parts.concat(), lengths: parts.iter().map(Vec::len).collect() }
+    }
+    /// Itself, unless a rank has said that it failed: which one, and why, is said at the end of the operation.
+    fn of_all(self) -> Result<Self> {
+        if self.lengths.contains(&1) { Err(broken()) } else { Ok(self) }
     }
     /// Empties the parts that are not kept.
     pub(crate) fn retain(&mut self, keep: impl Fn(usize) -> bool) {

@@ -74,7 +74,7 @@ impl Cluster {
         };
         let (shape, shared) = (head.shape, Arc::clone(&self.0));
         let (block, nnz) = self.0.together("read", || {
-            let block = self.0.routed(shape, &Triplets::of(&part, |i, j| Some((i, j)))?, Some(&dup))?;
+            let block = self.0.routed(shape, Triplets::of(&part, |i, j| Some((i, j))), Some(&dup))?;
             let nnz = block.nnz();
             Ok((block, nnz))
         })?;

@@ -105,20 +105,26 @@ impl Shared {
     }
     /// The block of this rank, of the matrix of the entries that all ranks bring; repeats are joined by `dup` in the order
     /// of ranks, or are an error.
+    ///
+    /// Collective also where a rank has no entries to bring but an error.
     pub(crate) fn routed(
         self: &Arc<Self>,
         shape: (usize, usize),
-        entries: &Triplets,
+        entries: Result<Triplets>,
         dup: Option<&BinaryOp>,
     ) -> Result<Matrix> {
         let (m, n) = shape;
         let grid = self.grid;
-        let to = entries.sent(self.world.size(), |row, col| {
-            let at = (grid.row_of(m, row), grid.col_of(n, col));
-            let (rows, cols) = (grid.rows(m, at.0), grid.cols(n, at.1));
-            (grid.rank(at), (row - rows.start) as u32, (col - cols.start) as u32)
-        })?;
-        let parts = received(entries.ty, &self.world.exchange(&Parts::of(&to))?)?;
+        let to = entries.and_then(|entries| {
+            let to = entries.sent(self.world.size(), |row, col| {
+                let at = (grid.row_of(m, row), grid.col_of(n, col));
+                let (rows, cols) = (grid.rows(m, at.0), grid.cols(n, at.1));
+                (grid.rank(at), (row - rows.start) as u32, (col - cols.start) as u32)
+            });
+            Ok((entries.ty, Parts::of(&to?)))
+        });
+        let (ty, got) = self.world.deal(to)?;
+        let parts = received(ty, &got)?;
         let (rows, cols) = grid.block(shape);
         let block = self.built((rows.len(), cols.len()), parts, dup)?;
         self.inner.upload(&block)
@@ -127,15 +133,19 @@ impl Shared {
     pub(crate) fn routed_vector(
         self: &Arc<Self>,
         len: usize,
-        entries: &Triplets,
+        entries: Result<Triplets>,
         dup: Option<&BinaryOp>,
     ) -> Result<Vector> {
         let grid = self.grid;
-        let to = entries.sent(self.world.size(), |place, _| {
-            let rank = grid.rank_of(len, place);
-            (rank, 0, (place - grid.piece_of(len, grid.place_of(rank)).start) as u32)
-        })?;
-        let parts = received(entries.ty, &self.world.exchange(&Parts::of(&to))?)?;
+        let to = entries.and_then(|entries| {
+            let to = entries.sent(self.world.size(), |place, _| {
+                let rank = grid.rank_of(len, place);
+                (rank, 0, (place - grid.piece_of(len, grid.place_of(rank)).start) as u32)
+            });
+            Ok((entries.ty, Parts::of(&to?)))
+        });
+        let (ty, got) = self.world.deal(to)?;
+        let parts = received(ty, &got)?;
         let row = self.built((1, grid.piece(len).len()), parts, dup)?;
         let piece: Vector = Machine::from(Cpu::new()).call(Op::ExtractRow(0, &IndexList::all()), &row).eval()?;
         self.inner.upload_vector(&piece)

@@ -9,6 +9,10 @@ mod algorithms;
 mod factor;
 #[path = "ranks/failures.rs"]
 mod failures;
+#[path = "ranks/faults.rs"]
+mod faults;
+#[path = "ranks/files.rs"]
+mod files;
 #[path = "../../tests/oracle/functions.rs"]
 mod functions;
 #[cfg(feature = "cuda")]
@@ -68,6 +72,8 @@ fn rank(scenario: &str) {
         "algorithms" => algorithms::all(&cluster),
         "neighbours" => neighbours::all(&cluster),
         "factor" => factor::all(&cluster),
+        "faults" => faults::all(&cluster),
+        "files" => files::all(&cluster),
         other => failures::rank(other, &cluster),
     }
 }
@@ -127,7 +133,7 @@ fn job() {
     }
     let asked = std::env::var("SPARRING_RANKS").unwrap_or_else(|_| "1,2,4,6,9".into());
     for ranks in asked.split(',').map(|n| n.trim().parse::<usize>().expect("a number of ranks")) {
-        for scenario in ["products", "algorithms", "neighbours", "factor", "oracle"] {
+        for scenario in ["products", "algorithms", "neighbours", "factor", "files", "oracle"] {
             let out = start(ranks, scenario, Duration::from_secs(480));
             let (said, errors) = (String::from_utf8_lossy(&out.stdout), String::from_utf8_lossy(&out.stderr));
             assert!(out.status.success(), "{scenario} on {ranks} ranks:\n{said}\n{errors}");

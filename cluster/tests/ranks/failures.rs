@@ -59,7 +59,7 @@ pub(crate) fn job() {
         let out = crate::start(ranks, "error", limit);
         let text = String::from_utf8_lossy(&out.stderr).into_owned();
         assert!(!out.status.success() && text.contains(&format!("rank {}: a: this rank cannot", ranks - 1)), "{text}");
-        for scenario in ["other call", "early end"] {
+        for scenario in ["other call", "early end", "faults"] {
             let out = crate::start(ranks, scenario, limit);
             assert!(out.status.success(), "{scenario}: {}", String::from_utf8_lossy(&out.stderr));
         }

@@ -1,0 +1,187 @@
+//! Files that ranks read and write together beside those of one processor.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use sparring::algebra::{Array, Type};
+use sparring::io::{WriteOptions, parse_matrix_market, write_matrix_market_any_to};
+use sparring::num_complex::Complex;
+use sparring::runtime::Matrix;
+use sparring_cluster::Cluster;
+
+use crate::products::{Draw, same};
+
+/// A folder that all ranks of the job have, and no other job.
+fn folder(cluster: &Cluster) -> PathBuf {
+    let path = std::env::temp_dir().join(format!("sparring-files-{}", std::os::unix::process::parent_id()));
+    let made = if cluster.rank() == 0 { fs::create_dir_all(&path) } else { Ok(()) };
+    cluster.agree("a folder", made.map_err(|e| io(&path, e))).unwrap();
+    path
+}
+
+fn io(path: &Path, source: std::io::Error) -> sparring::Error {
+    sparring::Error::Io { path: path.display().to_string(), source }
+}
+
+/// What all ranks wait for.
+fn together(cluster: &Cluster) {
+    cluster.agree("together", Ok(())).unwrap();
+}
+
+fn put(cluster: &Cluster, path: &Path, text: &[u8]) {
+    together(cluster);
+    let made = if cluster.rank() == 0 { fs::write(path, text) } else { Ok(()) };
+    cluster.agree("a file", made.map_err(|e| io(path, e))).unwrap();
+}
+
+pub(crate) fn all(cluster: &Cluster) {
+    let folder = folder(cluster);
+    markets(cluster, &folder);
+    writing(cluster, &folder);
+    failures(cluster, &folder);
+    together(cluster);
+    if cluster.rank() == 0 {
+        fs::remove_dir_all(&folder).unwrap();
+    }
+}
+
+/// Texts that a reader by parts may get wrong.
+fn markets(cluster: &Cluster, folder: &Path) {
+    let path = folder.join("a.mtx");
+    let head = "%%MatrixMarket matrix coordinate real general\n";
+    let lines: String = (0..40).map(|k| format!("{} {} {}.5\n", k % 9 + 1, k / 9 + 1, "3".repeat(k % 7 + 1))).collect();
+    let commented = lines.replace("\n3 ", "\n% in the middle\n\n3 ");
+    let mut texts = vec![
+        format!("{head}9 9 40\n{lines}"),
+        format!("{head}9 9 40\n{}", lines.trim_end()),
+        format!("{head}% of all kinds\n\n9 9 40\n{}", lines.replace("\n3 ", "\n\n3 ")).replace('\n', "\r\n"),
+        format!("{head}2 2 1\n1 1 {}", "1".repeat(300)),
+        format!("{head}% {}\n2 3 1\n2 3 1e-3", "long ".repeat(3000)),
+        format!("{head}0 0 0\n"),
+        format!("{head}5 4 0\n\n\n"),
+        format!("{head}1 1 1\n1 1 1"),
+        // Repeated entries are added up.
+        format!("{head}3 3 4\n1 1 1\n2 2 1\n1 1 2\n3 3 1\n"),
+        "%%MatrixMarket matrix coordinate integer symmetric\n4 4 3\n1 1 5\n4 1 -2\n3 2 9".into(),
+        "%%MatrixMarket matrix coordinate pattern general\n4 4 3\n1 1\n4 1\n3 2\n".into(),
+        "%%MatrixMarket matrix array real general\n2 2\n1\n2\n3\n4\n".into(),
+        // Refused, whichever rank sees it.
+        format!("{head}9 9 40\n{commented}"),
+        format!("{head}9 9 41\n{lines}"),
+        format!("{head}9 9 40\n{}", lines.replace("9 4 ", "9 x ")),
+        format!("{head}9 9 40\n{}", lines.replace("9 4 ", "9 44 ")),
+        "no file of that kind".into(),
+        String::new(),
+    ];
+    texts.push(texts[0].replace("real", "complex").replace(".5\n", ".5 -1\n"));
+    for (case, text) in texts.iter().enumerate() {
+        put(cluster, &path, text.as_bytes());
+        let here = parse_matrix_market(text.as_bytes(), &path.display().to_string()).and_then(|file| file.any());
+        let there = cluster.read_matrix_market(&path);
+        match (here, there) {
+            (Ok((pattern, values)), Ok(there)) => {
+                same(&format!("text {case}"), &Matrix::new(pattern, values).unwrap(), &there);
+            }
+            (Err(here), Err(there)) => {
+                let (here, there) = (here.to_string(), there.to_string());
+                // Each rank has its own first error.
+                let reason = |text: &str| text.rsplit(": ").next().map(String::from);
+                let counts = here.contains("entries") || there.contains("entries");
+                assert!(reason(&here) == reason(&there) || counts, "{case}: {here}\n{there}");
+            }
+            (here, there) => panic!("text {case}: {:?} and {:?}", here.map(drop), there.map(drop)),
+        }
+    }
+    together(cluster);
+}
+
+/// The text that one processor writes.
+fn text_of(a: &Matrix) -> String {
+    let mut text = Vec::new();
+    let (pattern, values) = (a.pattern().unwrap(), a.values().unwrap());
+    write_matrix_market_any_to(&mut text, pattern, values, &WriteOptions::new()).unwrap();
+    String::from_utf8(text).unwrap()
+}
+
+fn with_values(a: &Matrix, values: Array) -> Matrix {
+    Matrix::new(a.pattern().unwrap().clone(), values).unwrap()
+}
+
+fn writing(cluster: &Cluster, folder: &Path) {
+    let machine = cluster.machine();
+    let path = folder.join("b.mtx");
+    for (case, (shape, entries)) in
+        [((0, 0), 0), ((5, 3), 0), ((1, 1), 1), ((3, 2), 4), ((2, 700), 90), ((60, 50), 400)].into_iter().enumerate()
+    {
+        let mut draw = Draw::new(case as u64 + 60);
+        let a = draw.matrix(shape, entries);
+        let n = a.nnz();
+        let mut kinds: Vec<Matrix> = vec![a.clone()];
+        let odd = [0.1, -0.0, f64::INFINITY, f64::NEG_INFINITY, 5e-324, f64::MAX, 1.0 / 3.0, f64::NAN];
+        kinds.push(with_values(&a, Array::of((0..n).map(|k| odd[k % 8]).collect::<Vec<f64>>())));
+        kinds.push(with_values(&a, Array::of((0..n).map(|k| k as f32 / 3.0).collect::<Vec<f32>>())));
+        kinds.push(with_values(&a, Array::of((0..n).map(|k| i64::MIN + k as i64).collect::<Vec<i64>>())));
+        kinds.push(with_values(&a, Array::of(vec![true; n])));
+        // What one rank has decides the field of the file.
+        kinds.push(with_values(&a, Array::of((0..n).map(|k| k + 1 < n).collect::<Vec<bool>>())));
+        kinds.push(with_values(&a, Array::of((0..n).map(|k| k as u64).collect::<Vec<u64>>())));
+        kinds.push(with_values(&a, Array::of((0..n).map(|k| if k == 0 { u64::MAX } else { 1 }).collect::<Vec<u64>>())));
+        kinds.push(with_values(&a, Array::of((0..n).map(|k| Complex::new(k as f64, -0.5)).collect::<Vec<_>>())));
+        for a in &kinds {
+            let what = format!("{} of {shape:?}", a.ty());
+            let there = machine.upload(a).unwrap();
+            cluster.write_matrix_market(&path, &there).unwrap();
+            let expected = text_of(a);
+            let found = fs::read_to_string(&path).unwrap();
+            let lines = |text: &str| {
+                let (head, mut lines) = (text.lines().take(2).map(String::from).collect::<Vec<_>>(), Vec::new());
+                lines.extend(text.lines().skip(2).map(String::from));
+                lines.sort_unstable();
+                (head, lines)
+            };
+            assert_eq!(lines(&found), lines(&expected), "{what}");
+            assert_eq!(found.len(), expected.len(), "{what}");
+            let again = cluster.read_matrix_market(&path).unwrap();
+            let (pattern, values) = parse_matrix_market(expected.as_bytes(), "it").unwrap().any().unwrap();
+            same(&what, &Matrix::new(pattern, values).unwrap(), &again);
+            // The next is written when all have read.
+            together(cluster);
+        }
+        // Of a matrix that every rank has.
+        cluster.write_matrix_market(&path, &a).unwrap();
+        same("host", &a, &cluster.read_matrix_market(&path).unwrap());
+        let packed = folder.join("b.mtx.gz");
+        cluster.write_matrix_market(&packed, &machine.upload(&a).unwrap()).unwrap();
+        same("packed", &a, &cluster.read_matrix_market(&packed).unwrap());
+        together(cluster);
+    }
+}
+
+fn failures(cluster: &Cluster, folder: &Path) {
+    let last = cluster.size() - 1;
+    let is_last = cluster.rank() == last;
+    let a = cluster.machine().upload(&Draw::new(2).matrix((40, 40), 300)).unwrap();
+    let path = folder.join("c.mtx");
+    put(cluster, &path, b"before");
+    // One rank sees another folder.
+    let own = if is_last { folder.join("missing/c.mtx") } else { path.clone() };
+    let named = |message: String| {
+        assert!(message.contains("missing") && (is_last || message.contains(&format!("rank {last}"))), "{message}");
+    };
+    named(cluster.write_matrix_market(&own, &a).unwrap_err().to_string());
+    named(cluster.read_matrix_market(&own).map(drop).unwrap_err().to_string());
+    together(cluster);
+    assert_eq!(fs::read(&path).unwrap(), b"before", "as it was");
+    let names = fs::read_dir(folder).unwrap().map(|e| e.unwrap().file_name().into_string().unwrap());
+    assert!(names.into_iter().all(|name| !name.ends_with(".part")));
+    for wrong in [Path::new("/dev/full"), Path::new("/no/such/folder/a.mtx"), folder] {
+        assert!(cluster.write_matrix_market(wrong, &a).is_err(), "{wrong:?}");
+    }
+    cluster.write_matrix_market("/dev/null", &a).unwrap();
+    // All know, and go on.
+    together(cluster);
+    cluster.write_matrix_market(&path, &a).unwrap();
+    assert_eq!(cluster.read_matrix_market(&path).unwrap().nnz(), a.nnz());
+    assert_eq!(a.ty(), Type::F64);
+    together(cluster);
+}
