@@ -296,10 +296,6 @@ impl Shared {
         self.begin(what)?;
         self.finish(step())
     }
-    /// What this rank made, if every rank succeeded: what ranks agree on before they exchange more.
-    pub(crate) fn agreed<T>(&self, made: Result<T>) -> Result<T> {
-        Ok(self.finish(made.map(|made| (made, 0)))?.0)
-    }
     pub(crate) fn describe_inner(&self) -> String {
         self.inner.engine().describe()
     }

@@ -69,19 +69,19 @@ impl Shared {
 /// Rows and columns, and entries.
 pub(crate) type Size = ((usize, usize), usize);
 
-/// The sizes of the blocks of the other ranks of a group, if all have one.
+/// The sizes of the blocks of the other ranks of a group, if all have one. The rank that has none tells why at the end of
+/// the operation.
 pub(crate) fn sizes(link: &dyn Link, block: &Result<Matrix>) -> Result<Vec<Size>> {
     const NONE: [u64; 3] = [u64::MAX; 3];
     let of = |a: &Matrix| [a.shape().0 as u64, a.shape().1 as u64, a.nnz() as u64];
     let all = link.all_gather(block.as_ref().map_or(NONE, of).map(u64::to_le_bytes).as_flattened())?;
     let mut sizes = Vec::with_capacity(link.size());
-    for (rank, bytes) in all.iter().enumerate() {
+    for bytes in all.iter() {
         let (words, _) = bytes.as_chunks::<8>();
         let &[m, n, nnz] = words else { return Err(broken()) };
         let [m, n, nnz] = [m, n, nnz].map(u64::from_le_bytes);
         if [m, n, nnz] == NONE {
-            let message = "it has no operand".into();
-            return Err(Error::Device { what: format!("rank {rank} of a line"), message });
+            return Err(broken());
         }
         sizes.push(((m as usize, n as usize), nnz as usize));
     }
@@ -91,13 +91,8 @@ pub(crate) fn sizes(link: &dyn Link, block: &Result<Matrix>) -> Result<Vec<Size>
 
 /// Whether every rank of a group has room for what the others send.
 pub(crate) fn ready(link: &dyn Link, yes: bool) -> Result<()> {
-    match link.all_words([u64::from(!yes), 0]).iter().position(|words| words[0] != 0) {
-        None => Ok(()),
-        Some(rank) => {
-            let message = "it has no room for the operands of the others".into();
-            Err(Error::Device { what: format!("rank {rank} of a line"), message })
-        }
-    }
+    let all = link.all_words([u64::from(!yes), 0]);
+    if all.iter().all(|words| words[0] == 0) { Ok(()) } else { Err(broken()) }
 }
 
 /// Room for a block: lengths of its rows, columns, and the bytes of values.

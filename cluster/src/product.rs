@@ -1,6 +1,6 @@
 //! Products: operands gathered along the lines of the grid, partial results folded along the others.
 
-use sparring::runtime::engine::{RemotePlan, values_of};
+use sparring::runtime::engine::{RemotePlan, raw_entries, values_of};
 use sparring::runtime::{IndexList, Matrix, Op, Plan, Semiring, Stats, Vector};
 use sparring::spgemm::Options;
 use sparring::{Error, Result};
@@ -8,7 +8,7 @@ use sparring::{Error, Result};
 use crate::blocks::{Block, Piece};
 use crate::cluster::Shared;
 use crate::fold::Line;
-use crate::wire::{Entries, broken};
+use crate::wire::{broken, buffer};
 
 /// Most strips of columns into which a product is cut.
 const MOST_STAGES: u64 = 64;
@@ -93,36 +93,42 @@ fn shifted_k(ring: &Semiring, row: usize, k: usize, col: usize) -> Semiring {
 pub(crate) fn mxv(shared: &Shared, ring: &Semiring, a: &Block, x: &Piece, mask: Mask<'_, Piece>) -> Result<Vector> {
     let (m, n) = a.shape;
     if shared.folds_in_one(&ring.add()) {
-        let (panel, x) = (shared.row_panel(a)?, shared.gathered_whole(n, &x.piece)?);
+        // Both are gathered, whatever became of the first: the other ranks wait.
+        let (panel, x) = (shared.row_panel(a), shared.gathered_whole(n, &x.piece));
+        let (panel, x) = (panel?, x?);
         let ring = shifted_k(ring, shared.span(Line::Row, m).start, 0, 0);
         let y: Vector = shared.inner.call(Op::Mxv(&ring), (&panel, &x)).eval()?;
         return shared.allowed(shared.kept(m, &y)?, mask);
     }
-    let x = shared.gathered(Line::Column, n, &x.piece)?;
-    let mask =
-        mask.map(|(x, c)| Ok::<_, sparring::Error>((shared.gathered(Line::Row, m, &x.piece)?, c))).transpose()?;
+    let x = shared.gathered(Line::Column, n, &x.piece);
+    let mask = mask.map(|(mask, c)| shared.gathered(Line::Row, m, &mask.piece).map(|mask| (mask, c))).transpose();
     let (rows, cols) = shared.grid.block((m, n));
     let local = shifted_k(ring, rows.start, cols.start, 0);
-    let part: Vector = masked(shared.inner.call(Op::Mxv(&local), (&a.block, &x)), mask.as_ref()).eval()?;
-    shared.folded(Line::Row, m, &ring.add().op(), &part)
+    let multiply = |x: Vector, mask: Option<(Vector, bool)>| -> Result<Vector> {
+        masked(shared.inner.call(Op::Mxv(&local), (&a.block, &x)), mask.as_ref()).eval()
+    };
+    let part = x.and_then(|x| multiply(x, mask?));
+    shared.fold(Line::Row, m, &ring.add().op(), part)
 }
 
 /// The piece of y = xᵀ ⊕.⊗ A.
 pub(crate) fn vxm(shared: &Shared, ring: &Semiring, x: &Piece, a: &Block, mask: Mask<'_, Piece>) -> Result<Vector> {
     let (m, n) = a.shape;
     if shared.folds_in_one(&ring.add()) {
-        let (panel, x) = (shared.column_panel(a)?, shared.gathered_whole(m, &x.piece)?);
+        let (panel, x) = (shared.column_panel(a), shared.gathered_whole(m, &x.piece));
         let ring = shifted_k(ring, 0, 0, shared.span(Line::Column, n).start);
-        let y: Vector = shared.inner.call(Op::Vxm(&ring), (&x, &panel)).eval()?;
-        return shared.allowed(shared.kept_of_column(n, &y)?, mask);
+        let y = panel.and_then(|panel| shared.inner.call(Op::Vxm(&ring), (&x?, &panel)).eval());
+        return shared.allowed(shared.kept_of_column(n, y)?, mask);
     }
-    let x = shared.gathered(Line::Row, m, &x.piece)?;
-    let mask =
-        mask.map(|(x, c)| Ok::<_, sparring::Error>((shared.gathered(Line::Column, n, &x.piece)?, c))).transpose()?;
+    let x = shared.gathered(Line::Row, m, &x.piece);
+    let mask = mask.map(|(mask, c)| shared.gathered(Line::Column, n, &mask.piece).map(|mask| (mask, c))).transpose();
     let (rows, cols) = shared.grid.block((m, n));
     let local = shifted_k(ring, 0, rows.start, cols.start);
-    let part: Vector = masked(shared.inner.call(Op::Vxm(&local), (&x, &a.block)), mask.as_ref()).eval()?;
-    shared.folded(Line::Column, n, &ring.add().op(), &part)
+    let multiply = |x: Vector, mask: Option<(Vector, bool)>| -> Result<Vector> {
+        masked(shared.inner.call(Op::Vxm(&local), (&x, &a.block)), mask.as_ref()).eval()
+    };
+    let part = x.and_then(|x| multiply(x, mask?));
+    shared.fold(Line::Column, n, &ring.add().op(), part)
 }
 
 impl Shared {
@@ -157,18 +163,27 @@ pub(crate) fn spmm(
     let (rows, cols) = shared.grid.block(a.shape);
     let part = x.part(cols.start * columns..cols.end * columns);
     let ring_here = ring.shifted([rows.start as u64, cols.start as u64, 0]);
-    let y = shared.inner.spmm(&ring_here, &a.block, part, columns).eval()?;
-    let mut sums: Option<Vector> = None;
-    for bytes in shared.row.all_gather(y.slice().as_bytes().ok_or_else(broken)?)?.iter() {
-        let next = Vector::full(values_of(ring.ty(), &mut bytes.to_vec())?)?;
-        let host = sparring::runtime::Machine::from(sparring::Cpu::new());
-        sums = Some(match sums {
-            None => next,
-            Some(sums) => host.ewise_add(&ring.add().op(), &sums, &next)?,
-        });
-    }
-    let sums = sums.ok_or_else(broken)?;
-    Ok(shared.col.all_gather(Entries::of(&sums)?.raw()?.1)?.bytes)
+    // Two bytes in front: a message of one byte says that a rank failed.
+    let message = |y: sparring::algebra::Slice<'_>| Ok(((), [&[0; 2], y.as_bytes().ok_or_else(broken)?].concat()));
+    let y = shared.inner.spmm(&ring_here, &a.block, part, columns).eval();
+    let added = |parts: crate::link::Parts| -> Result<Vector> {
+        let mut sums: Option<Vector> = None;
+        for bytes in parts.iter() {
+            let next = Vector::full(values_of(ring.ty(), &mut bytes[2..].to_vec())?)?;
+            let host = sparring::runtime::Machine::from(sparring::Cpu::new());
+            sums = Some(match sums {
+                None => next,
+                Some(sums) => host.ewise_add(&ring.add().op(), &sums, &next)?,
+            });
+        }
+        sums.ok_or_else(broken)
+    };
+    let sums = shared.row.gather(y.and_then(|y| message(y.slice()))).and_then(|(_, parts)| added(parts));
+    let sums = sums.and_then(|sums| message(raw_entries(&sums).ok_or_else(broken)?.1));
+    let (_, parts) = shared.col.gather(sums)?;
+    let mut all = buffer(parts.bytes.len())?;
+    parts.iter().for_each(|bytes| all.extend_from_slice(&bytes[2..]));
+    Ok(all)
 }
 
 /// The structure of a product: that of this rank's block, on its own machine.

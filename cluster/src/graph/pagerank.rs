@@ -120,8 +120,8 @@ fn on_processors(cluster: &Cluster, a: &Matrix, options: &PageRankOptions, jumps
     let (machine, shared, n) = (cluster.machine(), &cluster.0, a.shape().0);
     let a = machine.upload(a)?;
     shared.begin("pagerank")?;
-    let block = shared.agreed(block_of(&a).and_then(|a| a.block.download()))?;
-    let pattern = shared.agreed(block.pattern().ok_or_else(broken))?;
+    let block = shared.ready(block_of(&a).and_then(|a| a.block.download()))?;
+    let pattern = shared.ready(block.pattern().ok_or_else(broken))?;
     let (mut product, degrees) = Pull::new(shared, n, pattern)?;
     let (damping, even, piece) = (options.damping, 1.0 / n as f64, shared.grid.piece(n));
     let jump = |v: usize| jumps.map_or(even, |p| p[piece.start + v]);
@@ -134,7 +134,7 @@ fn on_processors(cluster: &Cluster, a: &Matrix, options: &PageRankOptions, jumps
         }
         Ok((share, ranks, passed))
     };
-    let (share, mut ranks, mut passed) = shared.agreed(made())?;
+    let (share, mut ranks, mut passed) = shared.ready(made())?;
     // Sums over the vertices of every rank, in the order of ranks.
     let all = |mine: [f64; 2]| {
         let words = shared.world.all_words(mine.map(f64::to_bits));

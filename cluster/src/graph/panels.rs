@@ -75,10 +75,10 @@ impl Names {
             let cols = ends.cols.messages(Some(&ends.cols.by_number(&ends.col_degrees, &ends.col_degrees)?))?;
             Ok((ends, [rows, cols]))
         };
-        let (ends, asked) = shared.agreed(made())?;
+        let (ends, asked) = shared.ready(made())?;
         let links: [&dyn Link; 2] = [&*shared.row, &*shared.world];
         let [rows, cols] = [0, 1].map(|k| links[k].exchange(&asked[k]));
-        let got = [shared.agreed(rows)?, shared.agreed(cols)?];
+        let got = [shared.ready(rows)?, shared.ready(cols)?];
         // Of the places that this rank holds.
         let counted = || {
             let mut degrees: Vec<u32> = zeros(shared.grid.piece(n).len())?;
@@ -93,8 +93,8 @@ impl Names {
             degrees.iter().filter(|d| **d >= 2).for_each(|&d| counts[class(d)] += 1);
             Ok((degrees, counts))
         };
-        let (mut degrees, counts) = shared.agreed(counted())?;
-        let all = shared.agreed(shared.world.all_gather(bytes(&counts)))?;
+        let (mut degrees, counts) = shared.ready(counted())?;
+        let all = shared.ready(shared.world.all_gather(bytes(&counts)))?;
         let mut named = || {
             let of = |k: usize, rank: usize| {
                 let at = 8 * (CLASSES * rank + k);
@@ -134,7 +134,7 @@ impl Names {
             let (of_rows, of_cols) = (zeros(ends.rows.places.len())?, zeros(ends.cols.places.len())?);
             Ok((answers, [of_rows, of_cols], total as usize))
         };
-        let (answers, mut own, total) = shared.agreed(named())?;
+        let (answers, mut own, total) = shared.ready(named())?;
         for ((link, answer), (own, (asked, got))) in
             links.into_iter().zip(&answers).zip(own.iter_mut().zip(asked.iter().zip(&got)))
         {
@@ -152,7 +152,7 @@ impl Names {
             let rows = by_place(&ends.rows.number, &ends.row_degrees, of_rows)?;
             Ok(Self { rows, cols: by_place(&ends.cols.number, &ends.col_degrees, of_cols)?, total })
         };
-        shared.agreed(placed())
+        shared.ready(placed())
     }
 }
 
@@ -200,7 +200,7 @@ impl Block {
             to.extend_from_slice(bytes(&sent));
             Ok(Parts { bytes: to, lengths })
         };
-        let got = shared.agreed(shared.agreed(made()).and_then(|to| shared.world.exchange(&to)))?;
+        let got = shared.ready(shared.ready(made()).and_then(|to| shared.world.exchange(&to)))?;
         let (rows, cols) = (dealt(names.total, r, i), dealt(names.total, c, j));
         let pairs = || {
             got.bytes.as_chunks::<8>().0.iter().map(|b| {
@@ -244,7 +244,7 @@ impl Block {
             made.truncate(end);
             Ok(Self { ptr, cols: made })
         };
-        shared.agreed(made())
+        shared.ready(made())
     }
 }
 
@@ -308,7 +308,7 @@ pub(super) fn count(shared: &Shared, n: usize, block: &Pattern) -> Result<u64> {
         right.extend_from_slice(&own.cols);
         Ok((left, right, a?, b?))
     };
-    let (left, right, mut a, mut b) = shared.agreed(made())?;
+    let (left, right, mut a, mut b) = shared.ready(made())?;
     a.gather(&*shared.row, &left);
     b.gather(&*shared.col, &right);
     drop((left, right));

@@ -151,9 +151,9 @@ impl Pull {
             let (x, y) = (zeros(sources.places.len())?, zeros(targets.places.len())?);
             Ok((turned, x, y, sources.messages(Some(&degrees))?, targets.messages(None)?))
         };
-        let (turned, x, y, to_row, to_world) = shared.agreed(made())?;
-        let from_row = shared.agreed(shared.row.exchange(&to_row))?;
-        let from_world = shared.agreed(shared.world.exchange(&to_world))?;
+        let (turned, x, y, to_row, to_world) = shared.ready(made())?;
+        let from_row = shared.ready(shared.row.exchange(&to_row))?;
+        let from_world = shared.ready(shared.world.exchange(&to_world))?;
         let made = || {
             let mut wanted = reserved(from_row.bytes.len() / 8, "places")?;
             let mut degrees: Vec<u32> = zeros(piece.len())?;
@@ -196,7 +196,7 @@ impl Pull {
             };
             Ok((made, degrees))
         };
-        shared.agreed(made())
+        shared.ready(made())
     }
     /// y = Aᵀ·x, and `each(v, y(v), &mut a[v], &mut x[v])` for the places of the piece; on this rank, the sums of what
     /// `each` returns. Collective.

@@ -26,8 +26,8 @@ pub(crate) fn count(machine: &Machine, a: &Matrix) -> Result<Triangles> {
     let cluster = machine.typed::<Cluster>().ok_or_else(|| unexpected("machines"))?;
     let (shared, a) = (&cluster.0, machine.upload(a)?);
     shared.begin("triangles")?;
-    let block = shared.agreed(block_of(&a).and_then(|a| a.block.download()))?;
-    let count = panels::count(shared, n, shared.agreed(block.pattern().ok_or_else(broken))?)?;
+    let block = shared.ready(block_of(&a).and_then(|a| a.block.download()))?;
+    let count = panels::count(shared, n, shared.ready(block.pattern().ok_or_else(broken))?)?;
     Ok(Triangles { count, method: "compressed: panels of L on the lines of the grid, 64 columns to a word".into() })
 }
 
