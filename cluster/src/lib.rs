@@ -70,6 +70,12 @@
 //! rows by what others hold, every rank compares all of them, in the time of one. CP-ALS has those of one rank up to
 //! rounding: rows of V and sums over rows are added up in the order of ranks.
 //!
+//! # GPUs
+//!
+//! `Cluster::new(Machine::cuda(Cluster::local_rank()?, None)?)` gives each rank of a node a GPU. With the features `mpi` and
+//! `cuda`, blocks of operands go from one to the other by NCCL, if each rank has one of its own and `libnccl.so` is found;
+//! vectors, and everything else, by way of the host. The description of the machine says which.
+//!
 //! # Ranks together
 //!
 //! All ranks make the same calls in the same order, with the same operators and index lists. Each operation begins
