@@ -89,6 +89,7 @@ mod grid;
 mod link;
 #[cfg(feature = "mpi")]
 mod mpi_link;
+mod permute;
 mod product;
 mod read;
 mod route;
@@ -99,3 +100,4 @@ pub use cluster::Cluster;
 pub use grid::Grid;
 #[cfg(feature = "mpi")]
 pub use mpi;
+pub use permute::Permutation;
