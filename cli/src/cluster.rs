@@ -5,7 +5,7 @@ use sparring_cluster::Cluster;
 
 use crate::context::Context;
 use crate::device::Device;
-use crate::failure::{self, Failure};
+use crate::failure;
 use crate::read;
 use crate::timing::timed;
 
@@ -20,6 +20,7 @@ pub(crate) fn start(context: &mut Context) -> failure::Result<Cluster> {
     if cluster.rank() > 0 {
         failure::silence();
     }
+    failure::hold(cluster.clone());
     context.spread(cluster.clone());
     Ok(cluster)
 }
@@ -32,11 +33,6 @@ pub(crate) fn load(context: &Context, cluster: &Cluster, name: &str) -> failure:
         let (made, ms) = timed(|| cluster.read_matrix_market(path));
         return Ok((made?, ms));
     }
-    let loaded = match context.load_any(name, None) {
-        Err(Failure::Library(error)) => Err(error),
-        Err(other) => return Err(other),
-        Ok(loaded) => Ok(loaded),
-    };
-    let (a, ms) = cluster.agree("file", loaded)?;
+    let (a, ms) = context.read_by_all(context.load_any(name, None))?;
     Ok((cluster.machine().upload(&a)?, ms))
 }

@@ -157,7 +157,7 @@ impl Context {
         self.begin_reading(name)?;
         let reading = &self.reading;
         let (x, ms) = timed(|| self.quiet.threads().install(|| tensor::load(name, reading)));
-        Ok((x?, ms))
+        Ok((self.read_by_all(x.map_err(Failure::from))?, ms))
     }
     /// The dense array in the file `name`.
     pub(crate) fn load_array(&self, name: &str) -> Result<(NpyArray, f64)> {
@@ -172,6 +172,10 @@ impl Context {
         x: &Tensor<f64, I>,
         form: Option<TensorForm>,
     ) -> sparring::Result<CpFit<f64>> {
+        #[cfg(feature = "cluster")]
+        if let Some(cluster) = &self.cluster {
+            return als.run(cluster, x);
+        }
         match (&self.cuda, form) {
             (Some(cuda), Some(form)) => als.run(&InForm { cuda, form }, x),
             (Some(cuda), None) => als.run(cuda, x),
@@ -217,6 +221,24 @@ impl Context {
     #[cfg(feature = "cluster")]
     pub(crate) fn spread(&mut self, cluster: sparring_cluster::Cluster) {
         self.cluster = Some(cluster);
+    }
+    /// The processes of the job, if the context computes on them.
+    #[cfg(feature = "cluster")]
+    pub(crate) fn cluster(&self) -> Option<&sparring_cluster::Cluster> {
+        self.cluster.as_ref()
+    }
+    /// What every process of a job has read, if each of them has; what one machine has read.
+    pub(crate) fn read_by_all<T>(&self, read: Result<T>) -> Result<T> {
+        #[cfg(feature = "cluster")]
+        if let Some(cluster) = &self.cluster {
+            let read = match read {
+                Err(Failure::Library(error)) => Err(error),
+                Err(other) => return Err(other),
+                Ok(read) => Ok(read),
+            };
+            return Ok(cluster.agree("file", read)?);
+        }
+        read
     }
     /// Whether another process of the job says and writes results.
     pub(crate) fn is_silent(&self) -> bool {

@@ -49,6 +49,23 @@ pub(crate) fn quietly<T>(work: impl FnOnce() -> T) -> T {
 #[cfg(feature = "cluster")]
 static SILENT: std::sync::atomic::AtomicBool = std::sync::atomic::AtomicBool::new(false);
 
+/// The processes of the job, until what went wrong has been said. They end together: without the first, which says it,
+/// `mpirun` would end that one too as soon as another exits with a status.
+#[cfg(feature = "cluster")]
+static JOB: std::sync::Mutex<Option<sparring_cluster::Cluster>> = std::sync::Mutex::new(None);
+
+/// Keeps the job of this process until [`release`].
+#[cfg(feature = "cluster")]
+pub(crate) fn hold(cluster: sparring_cluster::Cluster) {
+    *JOB.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = Some(cluster);
+}
+
+/// Lets the job of this process end.
+pub(crate) fn release() {
+    #[cfg(feature = "cluster")]
+    drop(JOB.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take());
+}
+
 /// Leaves it to another process to say what went wrong.
 #[cfg(feature = "cluster")]
 pub(crate) fn silence() {

@@ -108,6 +108,29 @@ fn search(
     Ok(Found { near, bytes, ms, growth: growth.bytes(), sent: None })
 }
 
+/// Searched by all processes of a job, each of which has the whole of the vectors.
+#[cfg(feature = "cluster")]
+fn search_on_cluster(
+    cluster: &sparring_cluster::Cluster,
+    metric: &AnyMetric,
+    k: usize,
+    vectors: &Vectors,
+    options: &Options,
+) -> sparring::Result<Found> {
+    use sparring::runtime::Comparison;
+    let growth = Growth::start(None);
+    let (x, y) = (vectors.x.clone().into(), vectors.to.clone().map(Into::into));
+    let asked = Comparison { measure: std::sync::Arc::new(metric.clone()), x, y, options: *options };
+    let (found, ms) = timed(|| cluster.machine().neighbours(&asked, k));
+    let found = found?;
+    let distances = found.distances().get::<f64>().ok_or_else(sparring::runtime::engine::unfit)?.to_vec();
+    let mut near = Neighbours::from_parts(asked.shape(), found.k(), found.indices().to_vec(), distances)?;
+    near.explain = found.explain().into();
+    // Lists of all rows, on each process.
+    let bytes = near.indices().len() as u64 * 12;
+    Ok(Found { near, bytes, ms, growth: growth.bytes(), sent: None })
+}
+
 /// Searched twice on the device, once its programs are compiled or found in their folder.
 fn search_on(
     context: &Context,
@@ -143,7 +166,15 @@ pub(crate) fn run(context: &Context, arguments: &Arguments) -> Result {
         let why = "it is made and asked on the processor";
         refuse(&[(arguments.index.is_some(), "--index", why), (arguments.save_index.is_some(), "--save-index", why)])?;
     }
-    let mut vectors = arguments.files.load(context, "knn")?;
+    #[cfg(feature = "cluster")]
+    if context.cluster().is_some() {
+        let asked = [(&arguments.index, "--index"), (&arguments.save_index, "--save-index")];
+        if let Some((_, option)) = asked.iter().find(|(file, _)| file.is_some()) {
+            let why = "an index in a file is of the rows of one machine".into();
+            return Err(Error::Unsupported { what: format!("{option} with --cluster"), why }.into());
+        }
+    }
+    let mut vectors = context.read_by_all(arguments.files.load(context, "knn"))?;
     let (exclude_self, memory_budget) = (arguments.exclude_self, context.memory_budget);
     let options = Options { exclude_self, memory_budget, ..question.options() };
     let mut index = None;
@@ -159,10 +190,18 @@ pub(crate) fn run(context: &Context, arguments: &Arguments) -> Result {
         context.cpu.index(metric.clone(), vectors.y(), options)?.save(file)?;
     }
     context.progress.stage_of("searching", vectors.x.nrows(), "rows");
-    let Found { near, bytes, ms: search_ms, growth, sent } = match &context.cuda {
-        Some(cuda) => search_on(context, cuda, &metric, k, &vectors, &options)?,
-        None => search(context, &metric, k, &vectors, index.as_ref(), &options)?,
+    let here = || match &context.cuda {
+        Some(cuda) => search_on(context, cuda, &metric, k, &vectors, &options),
+        None => search(context, &metric, k, &vectors, index.as_ref(), &options),
     };
+    #[cfg(feature = "cluster")]
+    let found = match context.cluster() {
+        Some(cluster) => search_on_cluster(cluster, &metric, k, &vectors, &options),
+        None => here(),
+    };
+    #[cfg(not(feature = "cluster"))]
+    let found = here();
+    let Found { near, bytes, ms: search_ms, growth, sent } = found?;
     let cost = Cost { ms: search_ms, growth, chosen: near.explain.clone() };
     match &output {
         Some(output) if output.kind.format == Format::Tsv => {
@@ -171,7 +210,7 @@ pub(crate) fn run(context: &Context, arguments: &Arguments) -> Result {
         Some(output) => output.save(context, &near.to_csr()?.into())?,
         None => {}
     }
-    if let Some(picture) = &picture {
+    if let Some(picture) = picture.as_ref().filter(|_| !context.is_silent()) {
         let title = format!("{metric} of the {} nearest", thousands(near.k() as u64));
         let mut histogram = Histogram::new(title, "distance");
         histogram.add(near.distances());

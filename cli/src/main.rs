@@ -276,7 +276,7 @@ const OF_TENSORS: [&str; 5] = ["format", "max_bytes", "lenient", "zero_based", "
 const OF_ARRAYS: [&str; 2] = ["format", "max_bytes"];
 
 /// Commands that run on all processes of a job, beside single steps.
-const ON_CLUSTER: [&str; 6] = ["bfs", "components", "mxm", "pagerank", "sssp", "triangles"];
+const ON_CLUSTER: [&str; 8] = ["bfs", "components", "cp", "knn", "mxm", "pagerank", "sssp", "triangles"];
 
 /// Whether an option of every command means something to this one.
 fn means_something(command: &str, option: &Arg) -> bool {
@@ -352,8 +352,10 @@ fn main() -> ExitCode {
     let name = matches.subcommand_name().unwrap_or_default();
     let Cli { common, command } = Cli::from_arg_matches(&matches).unwrap_or_else(|e| e.exit());
     let done = command.keeps_to(common.memory_budget).and_then(|()| check_options(&program, name, &matches));
-    match done.map_err(Into::into).and_then(|()| run(&common, name, &command)) {
+    let code = match done.map_err(Into::into).and_then(|()| run(&common, name, &command)) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => failure.report(),
-    }
+    };
+    failure::release();
+    code
 }

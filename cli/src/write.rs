@@ -80,8 +80,11 @@ impl Output {
         }
         Ok(Some(Self { name: name.clone(), kind }))
     }
-    /// Lets `body` write the file, and shows how far it is.
+    /// Lets `body` write the file, and shows how far it is. Of the processes of a job the first does.
     pub(crate) fn write(&self, context: &Context, body: impl FnOnce(&mut dyn Write) -> Result<(), Stop>) -> Result<()> {
+        if context.is_silent() {
+            return Ok(());
+        }
         context.progress.stage(format!("writing {}", self.name));
         formats::to_file(&self.name, self.kind.packed, |out| body(&mut context.progress.counted(out)))
     }
@@ -89,12 +92,18 @@ impl Output {
     pub(crate) fn write_made(&self, body: impl FnOnce(&mut dyn Write) -> Result<(), Stop>) -> Result<()> {
         formats::to_file(&self.name, self.kind.packed, body)
     }
-    /// Writes a matrix; of the processes of a job, which gather it, the first does.
+    /// Writes a matrix. Of the processes of a job each writes its block, or the first all of it, where the kind of file
+    /// has no room for blocks.
     pub(crate) fn save(&self, context: &Context, a: &Matrix) -> Result<()> {
-        let a = &a.download()?;
-        if context.is_silent() {
-            return Ok(());
+        #[cfg(feature = "cluster")]
+        if let Some(cluster) = context.cluster()
+            && (self.kind.format == Format::MatrixMarket && !self.kind.packed && self.name != STANDARD)
+            && cluster.machine().engine().holds(a.into())
+        {
+            context.progress.stage(format!("writing {}", self.name));
+            return cluster.write_matrix_market(&self.name, a);
         }
+        let a = &a.download()?;
         self.write(context, |out| formats::write(out, self.kind.format, a))
     }
 }

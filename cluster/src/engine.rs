@@ -62,7 +62,7 @@ impl Cluster {
         let (block, _) = shared.together("upload", || Ok((Block::of(&shared, &here)?, 0)))?;
         Ok(Cow::Owned(Block { shared, shape: a.shape(), nnz: here.nnz(), block }))
     }
-    fn piece<'a>(&self, x: &'a Vector) -> Result<Cow<'a, Piece>> {
+    pub(crate) fn piece<'a>(&self, x: &'a Vector) -> Result<Cow<'a, Piece>> {
         if let Some(piece) = x.as_remote().and_then(|there| there.as_any().downcast_ref::<Piece>())
             && Arc::ptr_eq(&piece.shared, &self.0)
         {

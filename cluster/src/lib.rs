@@ -97,6 +97,7 @@ mod mpi_link;
 #[cfg(all(feature = "cuda", feature = "mpi"))]
 mod nccl;
 mod panel;
+mod permute;
 mod product;
 mod read;
 mod route;
@@ -107,3 +108,4 @@ pub use cluster::Cluster;
 pub use grid::Grid;
 #[cfg(feature = "mpi")]
 pub use mpi;
+pub use permute::Permutation;

@@ -5,6 +5,8 @@
 
 #[path = "ranks/algorithms.rs"]
 mod algorithms;
+#[path = "ranks/entries.rs"]
+mod entries;
 #[path = "ranks/factor.rs"]
 mod factor;
 #[path = "ranks/failures.rs"]
@@ -74,6 +76,7 @@ fn rank(scenario: &str) {
         "factor" => factor::all(&cluster),
         "faults" => faults::all(&cluster),
         "files" => files::all(&cluster),
+        "entries" => entries::all(&cluster),
         other => failures::rank(other, &cluster),
     }
 }
@@ -133,7 +136,7 @@ fn job() {
     }
     let asked = std::env::var("SPARRING_RANKS").unwrap_or_else(|_| "1,2,4,6,9".into());
     for ranks in asked.split(',').map(|n| n.trim().parse::<usize>().expect("a number of ranks")) {
-        for scenario in ["products", "algorithms", "neighbours", "factor", "files", "oracle"] {
+        for scenario in ["products", "algorithms", "neighbours", "factor", "files", "entries", "oracle"] {
             let out = start(ranks, scenario, Duration::from_secs(480));
             let (said, errors) = (String::from_utf8_lossy(&out.stdout), String::from_utf8_lossy(&out.stderr));
             assert!(out.status.success(), "{scenario} on {ranks} ranks:\n{said}\n{errors}");

@@ -118,6 +118,9 @@ fn compute<I: Index>(
         als = als.time_limit(Duration::try_from_secs_f64(limit).map_err(wrong)?);
     }
     let found = context.cp(&als, x, form)?;
+    if context.is_silent() {
+        return Ok(());
+    }
     if let Some(output) = output {
         output.save(context, &found.model)?;
     }

@@ -4,7 +4,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use sparring::algebra::{Array, Type};
-use sparring::io::{WriteOptions, parse_matrix_market, write_matrix_market_any_to};
+use sparring::io::{
+    EdgeOptions, Repeated, WriteOptions, parse_edges_with, parse_matrix_market, write_matrix_market_any_to,
+};
 use sparring::num_complex::Complex;
 use sparring::runtime::Matrix;
 use sparring_cluster::Cluster;
@@ -37,6 +39,7 @@ fn put(cluster: &Cluster, path: &Path, text: &[u8]) {
 pub(crate) fn all(cluster: &Cluster) {
     let folder = folder(cluster);
     markets(cluster, &folder);
+    edges(cluster, &folder);
     writing(cluster, &folder);
     failures(cluster, &folder);
     together(cluster);
@@ -92,6 +95,84 @@ fn markets(cluster: &Cluster, folder: &Path) {
             (here, there) => panic!("text {case}: {:?} and {:?}", here.map(drop), there.map(drop)),
         }
     }
+    together(cluster);
+}
+
+/// Edge lists of every kind that is read by parts, and of those that are not.
+fn edges(cluster: &Cluster, folder: &Path) {
+    let path = folder.join("a.el");
+    let name = path.display().to_string();
+    let lines: String = (0..60).map(|k| format!("{} {}\n", 7 * k % 23, 5 * k % 19)).collect();
+    let weighted: String =
+        (0..60).map(|k| format!("{} {},{}.25\n", 7 * k % 23 + 1, 60 + k, "1".repeat(k % 6 + 1))).collect();
+    let texts = [
+        lines.clone(),
+        format!("# of all\n# kinds\n\n{lines}"),
+        lines.trim_end().into(),
+        lines.replace('\n', "\r\n"),
+        lines.replace("\n1", "\n# in the middle\n% sym\n\n1"),
+        weighted.clone(),
+        format!("% asym weighted\n{weighted}"),
+        format!("% sym unweighted\n{}", lines.replace("0", "3")),
+        format!("% bip\n{weighted}"),
+        // No vertex 0.
+        weighted.replace("\n", "\n\n"),
+        format!("# {}\n0 1", "long ".repeat(3000)),
+        "0 0".into(),
+        "5 5\n".into(),
+        // Twice, with weights.
+        format!("0 1 5\n{weighted}0 1 2\n7 7 1\n"),
+        // Refused, whichever rank sees it.
+        format!("{lines}1 x\n"),
+        format!("{lines}1 2 3\n"),
+        format!("{weighted}1 2\n"),
+        format!("{lines}-1 2\n"),
+        format!("{}1 2 3 4\n", weighted),
+        "# no edges\n".into(),
+        String::new(),
+    ];
+    let plain = EdgeOptions::new();
+    let options = [
+        plain,
+        plain.zero_based(true),
+        plain.zero_based(false),
+        plain.undirected(true),
+        plain.zero_based(true).undirected(true).repeated(Repeated::Max),
+        plain.zero_based(true).repeated(Repeated::Sum),
+        plain.zero_based(true).repeated(Repeated::Min),
+        plain.zero_based(true).bipartite(true).repeated(Repeated::Sum),
+        plain.renumber(true).repeated(Repeated::Sum),
+        plain.named(true).repeated(Repeated::Sum),
+        plain.renumber(true).bipartite(true),
+        plain.max_bytes(1),
+    ];
+    let mut read = 0;
+    for (case, text) in texts.iter().enumerate() {
+        put(cluster, &path, text.as_bytes());
+        for (number, options) in options.iter().enumerate() {
+            if text.contains("% sym") && number == 7 {
+                continue;
+            }
+            let what = format!("edges {case}, options {number}");
+            match (parse_edges_with(text.as_bytes(), &name, options), cluster.read_edges(&path, options)) {
+                (Ok(here), Ok(there)) => {
+                    read += 1;
+                    same(&what, &Matrix::new(here.pattern, here.values).unwrap(), &there);
+                }
+                (Err(here), Err(there)) => {
+                    let (here, there) = (here.to_string(), there.to_string());
+                    // The first error of the file on the first rank, with its line; others may have their own.
+                    let is_same = there == here
+                        || there.starts_with("rank ") && there.ends_with(&here)
+                        || cluster.rank() > 0 && there.rsplit(": ").next() == here.rsplit(": ").next();
+                    let is_other = here.contains("stands there more than once") && there.contains("more than once");
+                    assert!(is_same || is_other, "{what}: {here}\n{there}");
+                }
+                (here, there) => panic!("{what}: {:?} and {:?}", here.map(drop), there.map(drop)),
+            }
+        }
+    }
+    assert!(read > 60, "{read}");
     together(cluster);
 }
 

@@ -15,6 +15,24 @@ fn figure(line: &str, key: &str) -> String {
     line[at..].split([',', '}']).next().unwrap_or_default().into()
 }
 
+/// Lines that ranks write beside those of one machine: the same, in some order.
+fn same_files(program: &Path, folder: &Path, ending: &str, arguments: &[&str]) {
+    let (many, one) = (folder.join(format!("many{ending}")), folder.join(format!("one{ending}")));
+    let with = |path: &Path| [arguments, &["-o", path.to_str().expect("a path")]].concat().join("\n");
+    let (of_many, of_one) = (with(&many), with(&one));
+    let out = run(program, 3, &of_many.split('\n').collect::<Vec<_>>());
+    assert!(out.status.success(), "{}", String::from_utf8_lossy(&out.stderr));
+    let alone = std::process::Command::new(program).args(of_one.split('\n')).output().expect("the program");
+    assert!(alone.status.success());
+    let lines = |path: &Path| {
+        let text = std::fs::read_to_string(path).expect("a file");
+        let mut lines: Vec<String> = text.lines().map(String::from).collect();
+        lines.sort_unstable();
+        lines
+    };
+    assert_eq!(lines(&many), lines(&one), "{arguments:?}");
+}
+
 pub(crate) fn job() {
     let Ok(program) = std::env::var("SPARRING_PROGRAM") else {
         println!("skipped: SPARRING_PROGRAM names no program with --cluster");
@@ -30,6 +48,12 @@ pub(crate) fn job() {
     // Written by all ranks together, read by parts.
     let made = run(&program, 4, &["mxm", karate, "-o", plain]);
     assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+    same_files(&program, &folder, ".mtx", &["mxm", karate]);
+    let nearest = ["knn", karate, "-k", "3", "--metric", "cosine"];
+    same_files(&program, &folder, ".mtx", &nearest);
+    same_files(&program, &folder, ".tsv", &nearest);
+    let tensor = data.join("aminoacid.tns.gz");
+    let tensor = tensor.to_str().expect("a path");
     for ranks in [1, 3, 4] {
         for (arguments, key) in [
             (&["mxm", karate, "--json"][..], "sum"),
@@ -39,6 +63,8 @@ pub(crate) fn job() {
             (&["sssp", plain, "--source", "0", "--json"], "reached"),
             (&["triangles", karate, "--json"], "triangles"),
             (&["pagerank", karate, "--top", "1", "--json"], "iterations"),
+            (&[&nearest[..], &["--json"]].concat(), "sum"),
+            (&["cp", tensor, "--rank", "2", "--sweeps", "9", "--tol", "0", "--json"], "sweeps"),
         ] {
             let out = run(&program, ranks, arguments);
             let (text, errors) = (String::from_utf8_lossy(&out.stdout), String::from_utf8_lossy(&out.stderr));

@@ -1,0 +1,67 @@
+//! Entries that all ranks bring, and permutations, beside one processor.
+
+use sparring::algebra::{Array, Type};
+use sparring::par::Threads;
+use sparring::runtime::{BinaryOp, Machine, Matrix};
+use sparring::{Cpu, Error};
+use sparring_cluster::{Cluster, Permutation, graph};
+
+use crate::products::{Draw, same, same_vector};
+
+pub(crate) fn all(cluster: &Cluster) {
+    let (rank, ranks) = (cluster.rank(), cluster.size());
+    let plus = BinaryOp::new("plus", Type::F64).unwrap();
+    for (case, (m, n, count)) in
+        [(0, 0, 0), (3, 0, 0), (1, 1, 5), (2, 3, 9), (40, 30, 200), (500, 7, 900)].into_iter().enumerate()
+    {
+        let mut draw = Draw::new(case as u64 + 80);
+        let entries: Vec<(u32, u32, f64)> =
+            (0..count).map(|_| (draw.below(m) as u32, draw.below(n) as u32, draw.below(100) as f64)).collect();
+        let of = |entries: &[(u32, u32, f64)]| {
+            let (rows, cols) = (entries.iter().map(|e| e.0).collect(), entries.iter().map(|e| e.1).collect());
+            (rows, cols, Array::of(entries.iter().map(|e| e.2).collect::<Vec<f64>>()))
+        };
+        let here = Matrix::build(&Threads::current(), (m, n), of(&entries), Some(&plus)).unwrap();
+        let mine = &entries[count * rank / ranks..count * (rank + 1) / ranks];
+        same("build", &here, &cluster.build((m, n), of(mine), Some(&plus)).unwrap());
+        // All of one rank.
+        let mine = if rank + 1 == ranks { &entries[..] } else { &[] };
+        let there = cluster.build((m, n), of(mine), Some(&plus)).unwrap();
+        same("build", &here, &there);
+        let (p, q) = (Permutation::new(m, 3), Permutation::new(n, 4));
+        let b = cluster.permuted(&there, &p, &q).unwrap().download().unwrap();
+        assert_eq!(b.nnz(), here.nnz());
+        let (a, b) = (here.csr::<f64>().unwrap(), b.csr::<f64>().unwrap());
+        assert!(a.iter().all(|(i, j, x)| b.get(p.image(i), q.image(j)) == Some(x)), "{m}×{n}");
+        let x = draw.vector(m, m / 2);
+        let moved: Vec<(u32, f64)> = x.typed::<f64>().unwrap().iter().map(|(i, x)| (p.image(i) as u32, *x)).collect();
+        let mut moved = moved;
+        moved.sort_unstable_by_key(|e| e.0);
+        let (places, values) = moved.into_iter().unzip::<u32, f64, Vec<_>, Vec<_>>();
+        let y = sparring::runtime::Vector::new(m, places, Array::of(values)).unwrap();
+        same_vector("back", &x, &cluster.permuted_back(&y, &p).unwrap());
+        assert!(cluster.permuted(&there, &Permutation::new(m + 1, 3), &q).is_err());
+    }
+    // A graph whose vertices have other numbers is the same graph.
+    let a = Draw::new(4).matrix((60, 60), 200);
+    let p = Permutation::new(60, 11);
+    let b = cluster.permuted(&a, &p, &p).unwrap();
+    let many = cluster.machine();
+    let levels = graph::bfs_levels(&Machine::from(Cpu::new()), &a, 5).unwrap();
+    let there = graph::bfs_levels(&many, &b, p.image(5)).unwrap();
+    same_vector("levels", &levels, &cluster.permuted_back(&there, &p).unwrap());
+    // What one rank brings is refused by all.
+    let is_last = rank + 1 == ranks;
+    let wrong = (vec![if is_last { 9 } else { 0 }], vec![0], Array::of(vec![1.0]));
+    let message = cluster.build((9, 9), wrong, Some(&plus)).unwrap_err().to_string();
+    assert!(message.contains("row index 9 is not below 9"), "{message}");
+    let short = (vec![0], vec![0], Array::of(vec![1.0; if is_last { 2 } else { 1 }]));
+    assert!(cluster.build((9, 9), short, Some(&plus)).is_err());
+    if ranks > 1 {
+        let twice = cluster.build((9, 9), (vec![0], vec![0], Array::of(vec![1.0])), None);
+        assert!(matches!(twice, Err(Error::Duplicate { .. } | Error::Device { .. })));
+        // Ranks that bring other types.
+        let values = if is_last { Array::of(vec![1i64]) } else { Array::of(vec![1.0]) };
+        assert!(cluster.build((9, 9), (vec![0], vec![0], values), Some(&plus)).is_err());
+    }
+}
