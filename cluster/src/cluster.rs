@@ -26,7 +26,7 @@ pub(crate) struct Shared {
     pub(crate) col: Arc<dyn Link>,
     /// The same by NCCL, where every rank has a GPU of its own.
     #[cfg(all(feature = "cuda", feature = "mpi"))]
-    pub(crate) gpus: Option<crate::nccl::Lines>,
+    pub(crate) gpus: Option<crate::nccl::Groups>,
     /// All ranks. Dropped last.
     pub(crate) world: Arc<dyn Link>,
     /// Whether a rank has ended, and answers no more.
@@ -109,7 +109,7 @@ impl Cluster {
         let (row, col) = (world.split(i)?, world.split(j)?);
         Ok(Self(Arc::new(Shared {
             #[cfg(all(feature = "cuda", feature = "mpi"))]
-            gpus: crate::nccl::lines(&inner, &*world, [&*row, &*col])?,
+            gpus: crate::nccl::groups(&inner, &*world, [&*row, &*col])?,
             inner,
             grid,
             row,
@@ -204,7 +204,7 @@ impl Cluster {
         let (rows, cols) = self.0.grid.shape();
         let plural = if self.size() == 1 { "" } else { "s" };
         #[cfg(all(feature = "cuda", feature = "mpi"))]
-        let by = if self.0.gpus.is_some() { ", blocks by NCCL" } else { "" };
+        let by = if self.0.gpus.is_some() { ", messages by NCCL" } else { "" };
         #[cfg(not(all(feature = "cuda", feature = "mpi")))]
         let by = "";
         format!("cluster of {} rank{plural}, {rows}×{cols}{by}", self.size())

@@ -65,6 +65,11 @@ impl Shared {
             false => range.start - start..range.end - start,
         };
         let ranges: Vec<_> = self.grid.all().map(|at| counted(both(&mine, &to(at)), mine.start)).collect();
+        #[cfg(all(feature = "cuda", feature = "mpi"))]
+        if self.by_gpus() {
+            let comes: Vec<_> = self.grid.all().map(|at| counted(both(&next, &from(at)), next.start)).collect();
+            return self.redealt_by_gpus(x, &ranges, &comes);
+        }
         let sent = x.and_then(|x| {
             let entries = Entries::of(&x)?;
             let mut sent = entries.parts(&ranges)?;
@@ -91,6 +96,10 @@ impl Shared {
                 self.redealt(Ok(piece.clone()), |at| grid.piece_of(n, at), |at| grid.column_piece_of(n, at))
             }
         };
+        #[cfg(all(feature = "cuda", feature = "mpi"))]
+        if self.by_gpus() {
+            return self.gathered_by_gpus(line, part);
+        }
         let (ty, all) = self.line(line).gather(part.and_then(|part| entries_of(&part)))?;
         let starts = self.parts(line, n).into_iter().map(|range| range.start);
         let parts: Vec<_> = starts.zip(all.iter()).collect();
@@ -124,13 +133,36 @@ impl Shared {
             return part;
         }
         let (ranges, grid) = (self.parts(line, n), self.grid);
-        let (i, j) = grid.at();
-        let len = ranges[if line == Line::Row { j } else { i }].len();
+        #[cfg(all(feature = "cuda", feature = "mpi"))]
+        let sum = if self.by_gpus() {
+            self.folded_by_gpus(line, add, part, &ranges)
+        } else {
+            self.folded_by_host(line, add, part, &ranges)
+        };
+        #[cfg(not(all(feature = "cuda", feature = "mpi")))]
+        let sum = self.folded_by_host(line, add, part, &ranges);
+        match line {
+            Line::Row => sum,
+            Line::Column => {
+                let piece = self.redealt(sum, |at| grid.column_piece_of(n, at), |at| grid.piece_of(n, at))?;
+                here(&self.inner, piece)
+            }
+        }
+    }
+    /// The sum of what the ranks of a line have for the part of this rank, in the order of the line.
+    fn folded_by_host(
+        &self,
+        line: Line,
+        add: &BinaryOp,
+        part: Result<Vector>,
+        ranges: &[Range<usize>],
+    ) -> Result<Vector> {
+        let len = ranges[self.line(line).rank()].len();
         let sent = part.and_then(|part| {
             let entries = Entries::of(&part)?;
-            Ok((entries.ty(), entries.parts(&ranges)?))
+            Ok((entries.ty(), entries.parts(ranges)?))
         });
-        let sum = self.line(line).deal(sent).and_then(|(ty, got)| {
+        self.line(line).deal(sent).and_then(|(ty, got)| {
             let mut sum: Option<Vector> = None;
             for bytes in got.iter() {
                 let next = here(&self.inner, joined(ty, len, [(0, bytes)].into_iter())?)?;
@@ -140,14 +172,7 @@ impl Shared {
                 });
             }
             sum.map_or_else(|| Vector::empty(ty, len), Ok)
-        });
-        match line {
-            Line::Row => sum,
-            Line::Column => {
-                let piece = self.redealt(sum, |at| grid.column_piece_of(n, at), |at| grid.piece_of(n, at))?;
-                here(&self.inner, piece)
-            }
-        }
+        })
     }
 }
 

@@ -73,8 +73,8 @@
 //! # GPUs
 //!
 //! `Cluster::new(Machine::cuda(Cluster::local_rank()?, None)?)` gives each rank of a node a GPU. With the features `mpi` and
-//! `cuda`, blocks of operands go from one to the other by NCCL, if each rank has one of its own and `libnccl.so` is found;
-//! vectors, and everything else, by way of the host. The description of the machine says which.
+//! `cuda`, blocks and parts of vectors go from one to the other by NCCL, if each rank has one of its own and `libnccl.so`
+//! is found; entries that move one by one go by way of the host. The description of the machine says which.
 //!
 //! # Ranks together
 //!
@@ -89,6 +89,8 @@ mod distances;
 mod engine;
 mod factor;
 mod fold;
+#[cfg(all(feature = "cuda", feature = "mpi"))]
+mod gpu_fold;
 pub mod graph;
 mod grid;
 mod link;

@@ -5,18 +5,20 @@ use std::ffi::CStr;
 use std::fmt;
 use std::mem::MaybeUninit;
 use std::ptr;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use cudarc::driver::{CudaContext, CudaStream};
 use cudarc::nccl::{result as nccl, sys};
+use sparring::algebra::Type;
 use sparring::gpu::{Cuda, DeviceArray};
 use sparring::runtime::{Machine, Matrix};
 use sparring::{Error, Result};
 
-use crate::link::Link;
-use crate::panel::{ready, sizes};
+use crate::link::{Link, Parts};
+use crate::panel::{Size, ready, sizes};
+use crate::wire::broken;
 
-/// The ranks of a line of the grid, each with a GPU of its own.
+/// Ranks that each have a GPU of their own.
 pub(crate) struct Gpus {
     /// NCCL's communicator, which one thread at a time uses.
     comm: Mutex<Comm>,
@@ -42,17 +44,17 @@ impl fmt::Debug for Gpus {
     }
 }
 
-/// The groups of this rank's row and column of the grid; `None` in the place of a line of one rank.
-pub(crate) type Lines = [Option<Arc<Gpus>>; 2];
+/// The groups of this rank's row and column of the grid, and of all ranks; `None` in the place of a group of one rank.
+pub(crate) type Groups = [Option<Arc<Gpus>>; 3];
 
 /// Those of all ranks, if each has a GPU that no other has, and NCCL. Collective.
-pub(crate) fn lines(inner: &Machine, world: &dyn Link, of: [&dyn Link; 2]) -> Result<Option<Lines>> {
+pub(crate) fn groups(inner: &Machine, world: &dyn Link, of: [&dyn Link; 2]) -> Result<Option<Groups>> {
     let mine = inner.typed::<Cuda>().and_then(context);
     let all = world.all_gather(mine.as_ref().map_or(&[], |(_, uuid)| &uuid[..]))?;
     let gpus: BTreeSet<&[u8]> = all.iter().filter(|uuid| !uuid.is_empty()).collect();
     let (Some((context, _)), true) = (mine, gpus.len() == world.size() && gpus.len() > 1) else { return Ok(None) };
     let [row, col] = of;
-    Ok(Some([Gpus::new(row, &context)?, Gpus::new(col, &context)?]))
+    Ok(Some([Gpus::new(row, &context)?, Gpus::new(col, &context)?, Gpus::new(world, &context)?]))
 }
 
 /// The context of a GPU that NCCL is there for, and which GPU it is.
@@ -79,7 +81,7 @@ fn checked(what: &str, said: std::result::Result<nccl::NcclStatus, nccl::NcclErr
 }
 
 impl Gpus {
-    /// The ranks of a line, all of which call this; `None` for one rank.
+    /// The ranks of a group, all of which call this; `None` for one rank.
     fn new(line: &dyn Link, context: &Arc<CudaContext>) -> Result<Option<Arc<Self>>> {
         if line.size() == 1 {
             return Ok(None);
@@ -111,32 +113,85 @@ impl Gpus {
     pub(crate) fn gathered(&self, link: &dyn Link, inner: &Machine, block: Result<Matrix>) -> Result<Vec<Matrix>> {
         let sizes = sizes(link, &block)?;
         let block = block?;
-        let mut told = false;
-        let made = inner.with_device_arrays(&block, |mine| {
-            inner.matrices_filled(block.ty(), &sizes, |rooms| {
-                told = true;
-                ready(link, true)?;
-                // The others would wait for one that does not take part.
-                self.spread(mine, rooms).or_else(|error| {
-                    eprintln!("{error}");
-                    link.abort(1)
-                })
-            })
-        });
-        if !told {
-            // The others hear of it; this rank's own error says more.
-            _ = ready(link, false);
-        }
-        let mut made = made?;
+        let mut made = filled(link, inner, block.ty(), &sizes, |rooms| {
+            inner.with_device_arrays(&block, |mine| self.spread(mine, rooms))
+        })?;
         made.insert(self.rank, block);
         Ok(made)
     }
-    /// Sends the arrays of this rank to all others of the line, and fills `rooms` with theirs.
-    fn spread(&self, mine: &[DeviceArray; 3], rooms: &[[DeviceArray; 3]]) -> Result<()> {
+    /// Matrices of one row, of which each rank sends one to each rank of the group, which is `link`'s, and itself; those
+    /// that come have `widths` columns. A rank that has none to send, or no room, is an error of all.
+    pub(crate) fn exchanged(
+        &self,
+        link: &dyn Link,
+        inner: &Machine,
+        rows: Result<Vec<Matrix>>,
+        widths: &[usize],
+    ) -> Result<Vec<Matrix>> {
+        let told = rows.map(|rows| {
+            let counts: Vec<u8> = rows.iter().flat_map(|row| (row.nnz() as u64).to_le_bytes()).collect();
+            let lengths = vec![8; rows.len()];
+            (rows, Parts { bytes: counts, lengths })
+        });
+        let (rows, counts) = link.deal(told)?;
+        let ty = rows.first().ok_or_else(broken)?.ty();
+        let (counts, _) = counts.bytes.as_chunks::<8>();
+        let counts: Vec<usize> = counts.iter().map(|count| u64::from_le_bytes(*count) as usize).collect();
+        let comes = |k: &usize| *k != self.rank && counts[*k] > 0;
+        let from: Vec<usize> = (0..counts.len()).filter(comes).collect();
+        let to: Vec<usize> = (0..rows.len()).filter(|&k| k != self.rank && rows[k].nnz() > 0).collect();
+        let sizes: Vec<Size> = from.iter().map(|&k| ((1, widths[k]), counts[k])).collect();
+        let made = filled(link, inner, ty, &sizes, |rooms| {
+            let arrays = to.iter().map(|&k| inner.device_arrays(&rows[k])).collect::<Result<Vec<_>>>()?;
+            self.swap(to.iter().copied().zip(&arrays), from.iter().copied().zip(rooms))
+        })?;
+        let mut coming = made.into_iter();
+        let mut mine = rows.into_iter().nth(self.rank);
+        let next = |k: usize| match (k == self.rank, counts[k]) {
+            (true, _) => mine.take().ok_or_else(broken),
+            (false, 0) => inner.upload(&Matrix::empty(ty, 1, widths[k])?),
+            (false, _) => coming.next().ok_or_else(broken),
+        };
+        (0..counts.len()).map(next).collect()
+    }
+    /// Sends arrays to ranks of the group, and fills those that come from others.
+    fn swap<'a>(
+        &self,
+        to: impl Iterator<Item = (usize, &'a [DeviceArray; 3])>,
+        from: impl Iterator<Item = (usize, &'a [DeviceArray; 3])>,
+    ) -> Result<()> {
+        let (comm, stream) = self.begin()?;
+        let kind = sys::ncclDataType_t::ncclUint8;
+        for (rank, array) in to.flat_map(|(rank, arrays)| arrays.iter().map(move |array| (rank, array))) {
+            let at = ptr::with_exposed_provenance(array.address() as usize);
+            // SAFETY: so many bytes of this GPU's memory, there until `exchanged` has waited for the stream; the other rank
+            // receives as many in the same order, whose number it was told.
+            let sent = unsafe { nccl::send(at, bytes_of(array), kind, rank as i32, comm.0, stream) };
+            checked("a part of a vector", sent)?;
+        }
+        for (rank, array) in from.flat_map(|(rank, arrays)| arrays.iter().map(move |array| (rank, array))) {
+            let at = ptr::with_exposed_provenance_mut(array.address() as usize);
+            // SAFETY: likewise, of memory that is to be filled.
+            let got = unsafe { nccl::recv(at, bytes_of(array), kind, rank as i32, comm.0, stream) };
+            checked("a part of a vector", got)?;
+        }
+        self.end()
+    }
+    /// The communicator, in the context of this GPU, as messages begin.
+    fn begin(&self) -> Result<(MutexGuard<'_, Comm>, sys::cudaStream_t)> {
         self.context.bind_to_thread().map_err(|e| refused("NCCL", e.to_string()))?;
         let comm = self.comm.lock().unwrap_or_else(PoisonError::into_inner);
-        let stream: sys::cudaStream_t = self.stream.cu_stream().cast();
         checked("a beginning", nccl::group_start())?;
+        Ok((comm, self.stream.cu_stream().cast()))
+    }
+    /// Waits for what was begun.
+    fn end(&self) -> Result<()> {
+        checked("an end", nccl::group_end())?;
+        self.stream.synchronize().map_err(|e| refused("NCCL", e.to_string()))
+    }
+    /// Sends the arrays of this rank to all others of the line, and fills `rooms` with theirs.
+    fn spread(&self, mine: &[DeviceArray; 3], rooms: &[[DeviceArray; 3]]) -> Result<()> {
+        let (comm, stream) = self.begin()?;
         for root in 0..=rooms.len() {
             let arrays = match root.cmp(&self.rank) {
                 std::cmp::Ordering::Less => &rooms[root],
@@ -145,7 +200,7 @@ impl Gpus {
             };
             for array in arrays.iter().filter(|array| !array.is_empty()) {
                 let at = ptr::with_exposed_provenance_mut(array.address() as usize);
-                let (bytes, kind) = (array.len() * array.ty().size(), sys::ncclDataType_t::ncclUint8);
+                let (bytes, kind) = (bytes_of(array), sys::ncclDataType_t::ncclUint8);
                 // SAFETY: 1. `mine` is lent and `rooms` are to be filled until `gathered` returns from them, and the stream
                 //            is waited for below; each is of so many bytes in this GPU's memory.
                 //         2. All ranks of the line call this for the same roots in the same order, and agree on the bytes
@@ -155,7 +210,35 @@ impl Gpus {
                 checked("a block", sent)?;
             }
         }
-        checked("an end", nccl::group_end())?;
-        self.stream.synchronize().map_err(|e| refused("NCCL", e.to_string()))
+        self.end()
     }
+}
+
+fn bytes_of(array: &DeviceArray) -> usize {
+    array.len() * array.ty().size()
+}
+
+/// Matrices of these sizes, filled by `fill` when every rank of the group has room for its own.
+fn filled(
+    link: &dyn Link,
+    inner: &Machine,
+    ty: Type,
+    sizes: &[Size],
+    fill: impl FnOnce(&[[DeviceArray; 3]]) -> Result<()>,
+) -> Result<Vec<Matrix>> {
+    let mut told = false;
+    let made = inner.matrices_filled(ty, sizes, |rooms| {
+        told = true;
+        ready(link, true)?;
+        // The others would wait for one that does not take part.
+        fill(rooms).or_else(|error| {
+            eprintln!("{error}");
+            link.abort(1)
+        })
+    });
+    if !told {
+        // The others hear of it; this rank's own error says more.
+        _ = ready(link, false);
+    }
+    made
 }

@@ -365,6 +365,9 @@ fn with_present(present: Option<Buffer<bool>>, values: Arc<RawBuffer>) -> RawVec
 
 /// A matrix of one row as a list.
 pub(super) fn row_as_list(row: RawCsr) -> RawVector {
+    if row.nnz() == row.pattern.ncols {
+        return RawVector::full(row.values);
+    }
     RawVector::list(row.pattern.ncols, row.pattern.col_idx.clone(), row.values)
 }
 

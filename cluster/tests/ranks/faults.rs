@@ -115,11 +115,10 @@ impl DistanceEngine for Faulty {
 }
 
 /// What is done with a matrix of the cluster, the same matrix of the host, and a vector.
-type Step<'a> = (&'static str, Box<dyn Fn(&Machine, &Matrix, &Matrix, &Vector) -> Result<()> + 'a>);
+type Work<'a> = Box<dyn Fn(&Machine, &Matrix, &Matrix, &Vector) -> Result<()> + 'a>;
+type Step<'a> = (&'static str, Work<'a>);
 
-fn step<'a>(
-    of: impl Fn(&Machine, &Matrix, &Matrix, &Vector) -> Result<()> + 'a,
-) -> Box<dyn Fn(&Machine, &Matrix, &Matrix, &Vector) -> Result<()> + 'a> {
+fn step<'a>(of: impl Fn(&Machine, &Matrix, &Matrix, &Vector) -> Result<()> + 'a) -> Work<'a> {
     Box::new(of)
 }
 

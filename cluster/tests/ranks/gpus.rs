@@ -2,12 +2,12 @@
 
 use sparring::algebra::{Array, Type};
 use sparring::par::Threads;
-use sparring::runtime::{BinaryOp, Machine, Matrix, Op, Semiring, UnaryOp, Vector};
+use sparring::runtime::{BinaryOp, Machine, Matrix, Monoid, Op, Semiring, UnaryOp, Vector};
 use sparring::spgemm::Options;
 use sparring::{Cpu, Cuda};
 use sparring_cluster::Cluster;
 
-use super::products::{Draw, same, same_vector};
+use super::products::{Draw, close, same, same_vector};
 
 /// Whole numbers, whose sums are exact in every order.
 fn whole(draw: &mut Draw, shape: (usize, usize), entries: usize, ty: Type) -> Matrix {
@@ -69,14 +69,9 @@ pub(crate) fn all(cluster: &Cluster, gpu: &Cuda) {
                 cluster.set_stage_bytes(1 << 26);
             }
         }
-        let a = whole(&mut draw, (m, k), 3 * (m + k), Type::F64);
-        let x = Vector::full(Array::of((0..k).map(|i| (i % 5) as f64).collect::<Vec<_>>())).unwrap();
-        let ring = Semiring::new("plus_times", Type::F64).unwrap();
-        let here: Vector = cpu.call(Op::Mxv(&ring), (&a, &x)).eval().unwrap();
-        let (b, y) = (many.upload(&a).unwrap(), many.upload_vector(&x).unwrap());
-        let there: Vector = many.call(Op::Mxv(&ring), (&b, &y)).eval().unwrap();
-        same_vector(&format!("{m}×{k}, a vector"), &here, &there);
+        vectors(&cpu, &many, &mut draw, (m, k));
     }
+    graphs(&many, &mut draw);
     // No room on one rank is an error of all, and the next product is right.
     let a = whole(&mut draw, (2_000, 2_000), 40_000, Type::F64);
     let x = many.upload(&a).unwrap();
@@ -88,4 +83,59 @@ pub(crate) fn all(cluster: &Cluster, gpu: &Cuda) {
     assert!(refused.is_err() || cluster.size() == 1, "one rank has no room");
     _ = gpu.clone().memory_budget(u64::MAX);
     same("after an error", &cpu.mxm(&ring, &a, &a).unwrap(), &many.mxm(&ring, &x, &x).unwrap());
+}
+
+/// Products with vectors in every form, masked and folded.
+fn vectors(cpu: &Machine, many: &Machine, draw: &mut Draw, (m, k): (usize, usize)) {
+    let a = whole(draw, (m, k), 3 * (m + k), Type::F64);
+    let b = many.upload(&a).unwrap();
+    let ring = Semiring::new("plus_times", Type::F64).unwrap();
+    let plus = BinaryOp::new("plus", Type::F64).unwrap();
+    let vector = |n: usize, every: usize| {
+        let places: Vec<u32> = (0..n as u32).filter(|i| every > 0 && (*i as usize).is_multiple_of(every)).collect();
+        let values = Array::of(places.iter().map(|i| f64::from(i % 5)).collect::<Vec<_>>());
+        if places.len() == n { Vector::full(values) } else { Vector::new(n, places, values) }.unwrap()
+    };
+    for every in [1, 3, 0] {
+        let what = format!("{m}×{k}, every {every}");
+        let (x, z) = (vector(k, every), vector(m, every));
+        let (y, w) = (many.upload_vector(&x).unwrap(), many.upload_vector(&z).unwrap());
+        let (mask_m, mask_k) = (vector(m, 2), vector(k, 2));
+        let here: Vector = cpu.call(Op::Mxv(&ring), (&a, &x)).eval().unwrap();
+        same_vector(&format!("{what}, mxv"), &here, &many.call(Op::Mxv(&ring), (&b, &y)).eval().unwrap());
+        let here: Vector = cpu.call(Op::Mxv(&ring), (&a, &x)).mask(&mask_m).structure().complement().eval().unwrap();
+        let there = many.call(Op::Mxv(&ring), (&b, &y)).mask(&mask_m).structure().complement().eval().unwrap();
+        same_vector(&format!("{what}, mxv, masked"), &here, &there);
+        let here: Vector = cpu.call(Op::Vxm(&ring), (&z, &a)).eval().unwrap();
+        same_vector(&format!("{what}, vxm"), &here, &many.call(Op::Vxm(&ring), (&w, &b)).eval().unwrap());
+        let here: Vector = cpu.call(Op::Vxm(&ring), (&z, &a)).mask(&mask_k).structure().eval().unwrap();
+        let there: Vector = many.call(Op::Vxm(&ring), (&w, &b)).mask(&mask_k).structure().eval().unwrap();
+        same_vector(&format!("{what}, vxm, masked"), &here, &there);
+        let (mut here, mut there) = (z.clone(), w.clone());
+        cpu.call(Op::Mxv(&ring), (&a, &x)).accum(&plus).into(&mut here).unwrap();
+        many.call(Op::Mxv(&ring), (&b, &y)).accum(&plus).into(&mut there).unwrap();
+        same_vector(&format!("{what}, mxv, accumulated"), &here, &there);
+    }
+    let sum = Monoid::new("plus", Type::F64).unwrap();
+    let rows = |machine: &Machine, a: &Matrix| machine.reduce_rows(&sum, a).unwrap();
+    same_vector(&format!("{m}×{k}, sums of rows"), &rows(cpu, &a), &rows(many, &b));
+}
+
+/// Algorithms of products with vectors, beside those of the processor.
+fn graphs(many: &Machine, draw: &mut Draw) {
+    use sparring_cluster::graph::{bfs_levels, connected_components, pagerank};
+    for n in [1, 3, 50, 4_000] {
+        let a = whole(draw, (n, n), 6 * n, Type::F64);
+        let b = many.upload(&a).unwrap();
+        let alone = Machine::from(Cluster::alone(Cpu::with_threads(1).unwrap()));
+        same_vector(
+            "levels",
+            &bfs_levels(&alone, &a, 0).unwrap().download().unwrap(),
+            &bfs_levels(many, &b, 0).unwrap(),
+        );
+        let components = |machine: &Machine, a: &Matrix| connected_components(machine, a).unwrap();
+        same_vector("components", &components(&alone, &a).download().unwrap(), &components(many, &b));
+        let ranked = |machine: &Machine, a: &Matrix| pagerank(machine, a, &Default::default()).unwrap().ranks;
+        close("ranks", &ranked(&alone, &a).download().unwrap(), &ranked(many, &b));
+    }
 }

@@ -60,7 +60,7 @@ pub(crate) fn same_vector(what: &str, here: &Vector, there: &Vector) {
 fn bytes(values: sparring::algebra::Slice<'_>) -> Vec<u8> {
     sparring::runtime::engine::bytes_of(values).unwrap()
 }
-fn close(what: &str, here: &Vector, there: &Vector) {
+pub(crate) fn close(what: &str, here: &Vector, there: &Vector) {
     let there = there.download().unwrap();
     let (x, y) = (here.typed::<f64>().unwrap(), there.typed::<f64>().unwrap());
     assert_eq!(x.nnz(), y.nnz(), "{what}");

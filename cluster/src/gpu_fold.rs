@@ -1,0 +1,91 @@
+//! Parts of vectors between GPUs, as matrices of one row: what `fold.rs` does by way of the host.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use sparring::Result;
+use sparring::runtime::{BinaryOp, IndexList, Matrix, Op, Vector};
+
+use crate::cluster::Shared;
+use crate::fold::Line;
+use crate::nccl::Gpus;
+use crate::wire::broken;
+
+impl Shared {
+    /// Whether parts of vectors go from GPU to GPU.
+    pub(crate) fn by_gpus(&self) -> bool {
+        self.gpus.is_some()
+    }
+    fn group(&self, line: Option<Line>) -> Option<&Arc<Gpus>> {
+        self.gpus.as_ref()?[line.map_or(2, |line| line as usize)].as_ref()
+    }
+    /// A vector as a matrix of one row, its entries listed.
+    fn as_row(&self, x: &Vector) -> Result<Matrix> {
+        self.inner.engine().line_matrix(x, true).ok_or_else(broken)?
+    }
+    fn as_vector(&self, row: &Matrix) -> Result<Vector> {
+        self.inner.call(Op::ExtractRow(0, &IndexList::all()), row).eval()
+    }
+    /// Rows side by side, as a vector.
+    fn side_by_side(&self, rows: &[Matrix]) -> Result<Vector> {
+        let rows: Vec<&Matrix> = rows.iter().collect();
+        self.as_vector(&self.inner.upload(&self.inner.concat(&[&rows])?)?)
+    }
+    /// Parts of a vector, each as a matrix of one row.
+    fn cut(&self, x: &Vector, ranges: &[Range<usize>]) -> Result<Vec<Matrix>> {
+        let part = |range: &Range<usize>| {
+            let list = IndexList::from(range.clone());
+            self.as_row(&self.inner.call(Op::Extract(&list, &IndexList::all()), x).eval()?)
+        };
+        ranges.iter().map(part).collect()
+    }
+    /// [`redealt`](Self::redealt): what goes to each rank of the world, and from where on what comes from each lies in the
+    /// part of this rank.
+    pub(crate) fn redealt_by_gpus(
+        &self,
+        x: Result<Vector>,
+        ranges: &[Range<usize>],
+        comes: &[Range<usize>],
+    ) -> Result<Vector> {
+        let gpus = self.group(None).ok_or_else(broken)?;
+        let widths: Vec<usize> = comes.iter().map(ExactSizeIterator::len).collect();
+        let got = gpus.exchanged(&*self.world, &self.inner, x.and_then(|x| self.cut(&x, ranges)), &widths)?;
+        let ty = got.first().ok_or_else(broken)?.ty();
+        // Parts of columns do not follow each other in the order of ranks.
+        let some = comes.iter().zip(got).filter(|(range, _)| !range.is_empty());
+        let mut parts: Vec<(usize, Matrix)> = some.map(|(range, row)| (range.start, row)).collect();
+        parts.sort_by_key(|part| part.0);
+        if parts.is_empty() {
+            return self.inner.upload_vector(&Vector::empty(ty, 0)?);
+        }
+        self.side_by_side(&parts.into_iter().map(|part| part.1).collect::<Vec<_>>())
+    }
+    /// The parts of a line's vector that its ranks have, side by side.
+    pub(crate) fn gathered_by_gpus(&self, line: Line, part: Result<Vector>) -> Result<Vector> {
+        let Some(gpus) = self.group(Some(line)) else { return part };
+        let row = part.and_then(|part| self.as_row(&part));
+        self.side_by_side(&gpus.gathered(&**self.line(line), &self.inner, row)?)
+    }
+    /// The sum of what the ranks of a line have for the part of this rank, in the order of the line.
+    pub(crate) fn folded_by_gpus(
+        &self,
+        line: Line,
+        add: &BinaryOp,
+        part: Result<Vector>,
+        ranges: &[Range<usize>],
+    ) -> Result<Vector> {
+        let Some(gpus) = self.group(Some(line)) else { return part };
+        let link = self.line(line);
+        let widths = vec![ranges[link.rank()].len(); link.size()];
+        let rows = gpus.exchanged(&**link, &self.inner, part.and_then(|x| self.cut(&x, ranges)), &widths)?;
+        let mut sum: Option<Vector> = None;
+        for row in &rows {
+            let next = self.as_vector(row)?;
+            sum = Some(match sum {
+                None => next,
+                Some(sum) => self.inner.ewise_add(add, &sum, &next)?,
+            });
+        }
+        sum.ok_or_else(broken)
+    }
+}
