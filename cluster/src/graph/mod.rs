@@ -8,6 +8,7 @@
 mod bfs;
 mod components;
 mod ends;
+mod merge;
 mod pagerank;
 mod panels;
 mod pull;

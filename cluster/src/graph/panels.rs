@@ -14,7 +14,7 @@ use sparring::{Error, Pattern, Result};
 use super::ends::{Ends, bytes, bytes_mut, zeros};
 use crate::cluster::Shared;
 use crate::link::{Link, Parts};
-use crate::wire::{Bytes, broken, buffer, reserved};
+use crate::wire::{Bytes, broken, reserved};
 
 /// No name: too few neighbors for a triangle.
 const NAMELESS: u32 = u32::MAX;
@@ -170,7 +170,7 @@ impl Block {
         let (by_row, by_col) = (Divisor::new(r), Divisor::new(c));
         let ((rows, cols), ranks) = (shared.grid.block((n, n)), shared.world.size());
         let made = || {
-            let mut edges: Vec<(u32, [u32; 2])> = reserved(block.nnz(), "edges")?;
+            let mut edges: Vec<(u32, u64)> = reserved(block.nnz(), "edges")?;
             let mut counts: Vec<usize> = zeros(ranks)?;
             for (u, &name) in names.rows.iter().enumerate().filter(|(_, name)| **name != NAMELESS) {
                 let loop_at = (rows.start + u).wrapping_sub(cols.start);
@@ -182,22 +182,20 @@ impl Block {
                     let ((row, k), (col, l)) = (by_row.divide(name.max(other)), by_col.divide(name.min(other)));
                     let rank = k * c as u32 + l;
                     counts[rank as usize] += 1;
-                    edges.push((rank, [row, col]));
+                    edges.push((rank, u64::from(row) | u64::from(col) << 32));
                 }
             }
-            let mut sent: Vec<u32> = zeros(2 * edges.len())?;
+            let mut to: Vec<u8> = zeros(8 * edges.len())?;
             let (mut at, mut lengths) = (0, reserved(ranks, "ranks")?);
             for count in &mut counts {
                 lengths.push(8 * *count);
-                (*count, at) = (at, at + 2 * *count);
+                (*count, at) = (at, at + 8 * *count);
             }
             for (rank, edge) in edges {
                 let at = &mut counts[rank as usize];
-                sent[*at..*at + 2].copy_from_slice(&edge);
-                *at += 2;
+                to[*at..*at + 8].copy_from_slice(&edge.to_le_bytes());
+                *at += 8;
             }
-            let mut to = buffer(4 * sent.len())?;
-            to.extend_from_slice(bytes(&sent));
             Ok(Parts { bytes: to, lengths })
         };
         let got = shared.agreed(shared.agreed(made()).and_then(|to| shared.world.exchange(&to)))?;
