@@ -141,7 +141,7 @@ impl Pull {
     pub(super) fn new(shared: &Arc<Shared>, n: usize, block: &Pattern) -> Result<(Self, Vec<u32>)> {
         let piece = shared.grid.piece(n);
         let made = || {
-            let ends = Ends::new(shared, n, block)?;
+            let ends = Ends::new(shared, n, block, true)?;
             let (sources, targets) = (&ends.rows, &ends.cols);
             let degrees = sources.by_number(&ends.row_degrees, &ends.row_degrees)?;
             let mut by_number: Vec<u32> = zeros(sources.places.len())?;
