@@ -316,8 +316,8 @@ pub(super) fn count(shared: &Shared, n: usize, block: &Pattern) -> Result<u64> {
     b.gather(&*shared.col, &own.words);
     drop(left);
     let counted = || {
-        let (alone, mask) = (Threads::caller(), PanelRows::new(own.ptr(), own.cols())?);
-        let threads = shared.inner.threads().unwrap_or(&alone);
+        let (current, mask) = (Threads::current(), PanelRows::new(own.ptr(), own.cols())?);
+        let threads = shared.inner.threads().unwrap_or(&current);
         let found = masked_pairs(threads, dealt(total, c, j), mask, &a.rows()?, &b.rows()?)?;
         Ok(((), found as usize))
     };
