@@ -33,6 +33,8 @@
 //! | transpose, extract, assign, scatter, diag | entries to the ranks that hold their new places | nnz / p |
 //! | distances, neighbours, rows within a radius | the rows of Y, tile after tile in a ring; results to all ranks, or to blocks | nnz(Y) + 2·n·k (all distances: n·m) |
 //! | an index asked for neighbours | the rows of X; the nearest of each to the rank that has its row, and from there to all | nnz(X) + 4·n·k |
+//! | PageRank, a step | x at rows of blocks that have entries; sums of columns that have entries | n / r + n / c at most |
+//! | triangles, m edges | edges to their places in the lower triangle L, panels of L along rows and columns | m / p + m / r + m / c |
 //! | a mode of CP-ALS, R columns | rows of V to those who hold them, rows of the factor to the layer, Gram matrices to all | 2·R·n / pₙ + p·R² |
 //! | Kronecker product | both operands | nnz |
 //!

@@ -23,7 +23,7 @@ pub(super) fn zeros<T: Clone + Default>(n: usize) -> Result<Vec<T>> {
 }
 
 /// The rows, or the columns, of a block that have entries: numbered by the rank that holds them, and on each by their
-/// degree, the largest first.
+/// degree, the largest first, or by their places.
 pub(super) struct Numbers {
     /// By place in the block; of any value where there are no entries.
     pub(super) number: Vec<u32>,
@@ -35,10 +35,11 @@ pub(super) struct Numbers {
 
 impl Numbers {
     /// By degrees, and for each rank the part of the block that it holds and the place there of its first.
-    fn new(degrees: &[u32], parts: &[(Range<usize>, usize)]) -> Result<Self> {
+    fn new(degrees: &[u32], parts: &[(Range<usize>, usize)], by_degree: bool) -> Result<Self> {
         let class = |degree: u32| {
             let degree = degree as usize;
-            CLASSES - 1 - if degree < SMALL { degree } else { SMALL - 6 + degree.ilog2() as usize }
+            let of = if degree < SMALL { degree } else { SMALL - 6 + degree.ilog2() as usize };
+            if by_degree { CLASSES - 1 - of } else { 0 }
         };
         let mut made = Self {
             number: zeros(degrees.len())?,
@@ -101,7 +102,7 @@ pub(super) struct Ends {
 
 impl Ends {
     /// Of the block of this rank, of an n×n pattern.
-    pub(super) fn new(shared: &Shared, n: usize, block: &Pattern) -> Result<Self> {
+    pub(super) fn new(shared: &Shared, n: usize, block: &Pattern, by_degree: bool) -> Result<Self> {
         let ((rows, cols), grid) = (shared.grid.block((n, n)), shared.grid);
         let mut row_degrees = reserved(rows.len(), "degrees")?;
         row_degrees.extend(block.row_ptr().windows(2).map(|w| (w[1] - w[0]) as u32));
@@ -114,8 +115,8 @@ impl Ends {
             if first < end { (first - cols.start..end - cols.start, first - held.start) } else { (0..0, 0) }
         });
         Ok(Self {
-            rows: Numbers::new(&row_degrees, &of_row)?,
-            cols: Numbers::new(&col_degrees, &of_world.collect::<Vec<_>>())?,
+            rows: Numbers::new(&row_degrees, &of_row, by_degree)?,
+            cols: Numbers::new(&col_degrees, &of_world.collect::<Vec<_>>(), by_degree)?,
             row_degrees,
             col_degrees,
         })

@@ -124,17 +124,20 @@ fn on_processors(cluster: &Cluster, a: &Matrix, options: &PageRankOptions, jumps
     let pattern = shared.ready(block.pattern().ok_or_else(broken))?;
     let (mut product, degrees) = Pull::new(shared, n, pattern)?;
     let (damping, even, piece) = (options.damping, 1.0 / n as f64, shared.grid.piece(n));
-    let jump = |v: usize| jumps.map_or(even, |p| p[piece.start + v]);
+    let jump = |place: u32| jumps.map_or(even, |p| p[piece.start + place as usize]);
     let made = || {
         let (mut share, mut ranks, mut passed) = (zeros(piece.len())?, zeros(piece.len())?, zeros(piece.len())?);
+        let mut jumps: Vec<f64> = reserved(piece.len(), "jumps")?;
+        jumps.extend(product.places().iter().map(|&place| jump(place)));
         for v in 0..piece.len() {
             share[v] = if degrees[v] > 0 { damping / f64::from(degrees[v]) } else { 0.0 };
-            ranks[v] = jump(v);
+            ranks[v] = jumps[v];
             passed[v] = ranks[v] * share[v];
         }
-        Ok((share, ranks, passed))
+        // Room for the ranks in the order of places.
+        Ok((share, jumps, ranks, passed, zeros(piece.len())?))
     };
-    let (share, mut ranks, mut passed) = shared.ready(made())?;
+    let (share, jumps, mut ranks, mut passed, mut made) = shared.ready(made())?;
     // Sums over the vertices of every rank, in the order of ranks.
     let all = |mine: [f64; 2]| {
         let words = shared.world.all_words(mine.map(f64::to_bits));
@@ -148,17 +151,16 @@ fn on_processors(cluster: &Cluster, a: &Matrix, options: &PageRankOptions, jumps
         iterations += 1;
         let rest = (1.0 - damping) + damping * lost;
         let mine = product.step(&mut passed, &mut ranks, |v, sum, rank, passed| {
-            let (new, share) = (rest * jump(v) + sum, share[v]);
+            let (new, share) = (rest * jumps[v] + sum, share[v]);
             *passed = new * share;
             [(new - std::mem::replace(rank, new)).abs(), if is_lost(share) { new } else { 0.0 }]
         });
         [change, lost] = all(mine);
     }
-    let made = || {
-        let count = ranks.len();
-        Ok((shared.inner.upload_vector(&Vector::full(Array::of(ranks))?)?, count))
-    };
-    let (piece, nnz) = shared.finish(made())?;
+    product.places().iter().zip(ranks).for_each(|(&place, rank)| made[place as usize] = rank);
+    let count = made.len();
+    let piece = Vector::full(Array::of(made)).and_then(|ranks| shared.inner.upload_vector(&ranks));
+    let (piece, nnz) = shared.finish(piece.map(|piece| (piece, count)))?;
     let ranks = Piece { shared: std::sync::Arc::clone(shared), len: n, nnz, piece }.into();
     converged(options, PageRank { ranks, iterations, change })
 }

@@ -14,7 +14,7 @@ use sparring::{Error, Pattern, Result};
 use super::ends::{Ends, bytes, bytes_mut, zeros};
 use crate::cluster::Shared;
 use crate::link::{Link, Parts};
-use crate::wire::{Bytes, broken, buffer, reserved};
+use crate::wire::{Bytes, broken, reserved};
 
 /// No name: too few neighbors for a triangle.
 const NAMELESS: u32 = u32::MAX;
@@ -70,7 +70,7 @@ impl Names {
     /// Collective.
     fn new(shared: &Shared, n: usize, block: &Pattern) -> Result<Self> {
         let made = || {
-            let ends = Ends::new(shared, n, block)?;
+            let ends = Ends::new(shared, n, block, false)?;
             let rows = ends.rows.messages(Some(&ends.rows.by_number(&ends.row_degrees, &ends.row_degrees)?))?;
             let cols = ends.cols.messages(Some(&ends.cols.by_number(&ends.col_degrees, &ends.col_degrees)?))?;
             Ok((ends, [rows, cols]))
@@ -156,11 +156,12 @@ impl Names {
     }
 }
 
-/// A block of L: the ends of rows, and columns, both counted among those that the rank has. The entries of a row are
-/// different, in any order.
+/// A block of L: where rows begin and end, and their columns, both counted among those that the rank has. The entries
+/// of a row are different, in any order.
 struct Block {
-    ptr: Vec<u32>,
-    cols: Vec<u32>,
+    /// Pointers, and behind them columns.
+    words: Vec<u32>,
+    rows: usize,
 }
 
 impl Block {
@@ -170,7 +171,8 @@ impl Block {
         let (by_row, by_col) = (Divisor::new(r), Divisor::new(c));
         let ((rows, cols), ranks) = (shared.grid.block((n, n)), shared.world.size());
         let made = || {
-            let mut edges: Vec<(u32, [u32; 2])> = reserved(block.nnz(), "edges")?;
+            let (mut edges, mut to_rank): (Vec<u64>, Vec<u32>) =
+                (reserved(block.nnz(), "edges")?, reserved(block.nnz(), "edges")?);
             let mut counts: Vec<usize> = zeros(ranks)?;
             for (u, &name) in names.rows.iter().enumerate().filter(|(_, name)| **name != NAMELESS) {
                 let loop_at = (rows.start + u).wrapping_sub(cols.start);
@@ -182,22 +184,21 @@ impl Block {
                     let ((row, k), (col, l)) = (by_row.divide(name.max(other)), by_col.divide(name.min(other)));
                     let rank = k * c as u32 + l;
                     counts[rank as usize] += 1;
-                    edges.push((rank, [row, col]));
+                    edges.push(u64::from(row) | u64::from(col) << 32);
+                    to_rank.push(rank);
                 }
             }
-            let mut sent: Vec<u32> = zeros(2 * edges.len())?;
+            let mut to: Vec<u8> = zeros(8 * edges.len())?;
             let (mut at, mut lengths) = (0, reserved(ranks, "ranks")?);
             for count in &mut counts {
                 lengths.push(8 * *count);
-                (*count, at) = (at, at + 2 * *count);
+                (*count, at) = (at, at + 8 * *count);
             }
-            for (rank, edge) in edges {
+            for (edge, rank) in edges.into_iter().zip(to_rank) {
                 let at = &mut counts[rank as usize];
-                sent[*at..*at + 2].copy_from_slice(&edge);
-                *at += 2;
+                to[*at..*at + 8].copy_from_slice(&edge.to_le_bytes());
+                *at += 8;
             }
-            let mut to = buffer(4 * sent.len())?;
-            to.extend_from_slice(bytes(&sent));
             Ok(Parts { bytes: to, lengths })
         };
         let got = shared.ready(shared.ready(made()).and_then(|to| shared.world.exchange(&to)))?;
@@ -214,37 +215,41 @@ impl Block {
                 let (needed, max) = (count as u128, u32::MAX.into());
                 return Err(Error::IndexOverflow { what: "edges of a rank", needed, max });
             }
-            let mut ptr: Vec<u32> = zeros(rows + 2)?;
+            // Ends of rows, after counting and placing.
+            let mut ends: Vec<u32> = zeros(rows + 2)?;
             for (row, _) in pairs() {
-                *ptr.get_mut(row + 2).ok_or_else(broken)? += 1;
+                *ends.get_mut(row + 2).ok_or_else(broken)? += 1;
             }
-            (0..=rows).for_each(|k| ptr[k + 1] += ptr[k]);
-            let mut made: Vec<u32> = zeros(count)?;
+            (0..=rows).for_each(|k| ends[k + 1] += ends[k]);
+            let mut placed: Vec<u32> = zeros(count)?;
             for (row, col) in pairs() {
-                let at = &mut ptr[row + 1];
-                made[*at as usize] = col;
+                let at = &mut ends[row + 1];
+                placed[*at as usize] = col;
                 *at += 1;
             }
-            ptr.pop();
             // An edge in both directions comes twice.
+            let mut words = reserved(rows + 1 + count, "a block of L")?;
+            words.resize(rows + 1, 0);
             let mut seen: Vec<u32> = zeros(cols)?;
-            let (mut first, mut end) = (0, 0);
             for row in 0..rows {
-                for k in first..ptr[row + 1] {
-                    let col = made[k as usize];
+                for &col in &placed[ends[row] as usize..ends[row + 1] as usize] {
                     let seen = seen.get_mut(col as usize).ok_or_else(broken)?;
                     if *seen != row as u32 + 1 {
                         *seen = row as u32 + 1;
-                        made[end] = col;
-                        end += 1;
+                        words.push(col);
                     }
                 }
-                first = std::mem::replace(&mut ptr[row + 1], end as u32);
+                words[row + 1] = (words.len() - rows - 1) as u32;
             }
-            made.truncate(end);
-            Ok(Self { ptr, cols: made })
+            Ok(Self { words, rows })
         };
         shared.ready(made())
+    }
+    fn ptr(&self) -> &[u32] {
+        &self.words[..=self.rows]
+    }
+    fn cols(&self) -> &[u32] {
+        &self.words[self.rows + 1..]
     }
 }
 
@@ -283,7 +288,7 @@ pub(super) fn count(shared: &Shared, n: usize, block: &Pattern) -> Result<u64> {
     let ((r, c), (_, j)) = (shared.grid.shape(), shared.grid.at());
     let total = names.total;
     drop(names);
-    let size = [own.ptr.len() + own.cols.len(), own.ptr.len() - 1];
+    let size = [own.words.len(), own.rows];
     // Both are made whatever becomes of the first: the other ranks wait.
     let (a, b) = (Panel::new(&*shared.row, size), Panel::new(&*shared.col, size));
     let made = || {
@@ -298,23 +303,21 @@ pub(super) fn count(shared: &Shared, n: usize, block: &Pattern) -> Result<u64> {
             let (row, k) = by_row.divide(col * c as u32 + j as u32);
             first[k as usize] + row
         };
-        let (mut left, mut right) = (reserved(size[0], "a panel")?, reserved(size[0], "a panel")?);
-        left.extend_from_slice(&own.ptr);
-        right.extend_from_slice(&own.ptr);
+        let mut left = reserved(size[0], "a panel")?;
+        left.extend_from_slice(own.ptr());
         match r == c {
-            true => left.extend(own.cols.iter().map(|col| first[j] + col)),
-            false => left.extend(own.cols.iter().map(|&col| row_of_b(col))),
+            true => left.extend(own.cols().iter().map(|col| first[j] + col)),
+            false => left.extend(own.cols().iter().map(|&col| row_of_b(col))),
         }
-        right.extend_from_slice(&own.cols);
-        Ok((left, right, a?, b?))
+        Ok((left, a?, b?))
     };
-    let (left, right, mut a, mut b) = shared.ready(made())?;
+    let (left, mut a, mut b) = shared.ready(made())?;
     a.gather(&*shared.row, &left);
-    b.gather(&*shared.col, &right);
-    drop((left, right));
+    b.gather(&*shared.col, &own.words);
+    drop(left);
     let counted = || {
-        let (alone, mask) = (Threads::caller(), PanelRows::new(&own.ptr, &own.cols)?);
-        let threads = shared.inner.threads().unwrap_or(&alone);
+        let (current, mask) = (Threads::current(), PanelRows::new(own.ptr(), own.cols())?);
+        let threads = shared.inner.threads().unwrap_or(&current);
         let found = masked_pairs(threads, dealt(total, c, j), mask, &a.rows()?, &b.rows()?)?;
         Ok(((), found as usize))
     };

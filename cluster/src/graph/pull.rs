@@ -14,6 +14,7 @@ use rayon::prelude::*;
 use sparring::{Pattern, Result};
 
 use super::ends::{Ends, Numbers, bytes, bytes_mut, zeros};
+use super::merge::Merge;
 use crate::cluster::Shared;
 use crate::wire::{Bytes, broken, reserved};
 
@@ -127,20 +128,20 @@ pub(super) struct Pull {
     /// x at the rows of the block that have entries, and sums for its columns.
     x: Vec<f64>,
     y: Vec<f64>,
-    /// Sums that came, and for each place of the piece which of them are its own, in the order of ranks.
+    /// Sums that came, and whose they are.
     got: Vec<f64>,
-    own: Vec<u32>,
-    own_ptr: Vec<u32>,
+    merge: Merge,
     /// What each block of the piece adds up to.
     partial: Vec<[f64; 2]>,
 }
 
 impl Pull {
-    /// For the block of this rank of an n×n pattern; and how many edges leave each vertex of its piece. Collective.
+    /// For the block of this rank of an n×n pattern; and how many edges leave each vertex of its piece, in the order of
+    /// [`places`](Self::places). Collective.
     pub(super) fn new(shared: &Arc<Shared>, n: usize, block: &Pattern) -> Result<(Self, Vec<u32>)> {
         let piece = shared.grid.piece(n);
         let made = || {
-            let ends = Ends::new(shared, n, block)?;
+            let ends = Ends::new(shared, n, block, true)?;
             let (sources, targets) = (&ends.rows, &ends.cols);
             let degrees = sources.by_number(&ends.row_degrees, &ends.row_degrees)?;
             let mut by_number: Vec<u32> = zeros(sources.places.len())?;
@@ -165,20 +166,13 @@ impl Pull {
                     *degrees.get_mut(place as usize).ok_or_else(broken)? += degree;
                 }
             }
-            // Which of the sums are those of a place, by counting.
             let total = from_world.bytes.len() / 4;
-            let mut own_ptr: Vec<u32> = zeros(piece.len() + 2)?;
-            for place in Bytes(&from_world.bytes).indices(total)? {
-                *own_ptr.get_mut(place as usize + 2).ok_or_else(broken)? += 1;
-            }
-            (0..piece.len() + 1).for_each(|k| own_ptr[k + 1] += own_ptr[k]);
-            let mut own: Vec<u32> = zeros(total)?;
-            for (k, place) in Bytes(&from_world.bytes).indices(total)?.enumerate() {
-                let at = &mut own_ptr[place as usize + 1];
-                own[*at as usize] = k as u32;
-                *at += 1;
-            }
-            own_ptr.pop();
+            let mut places = reserved(total, "places")?;
+            places.extend(Bytes(&from_world.bytes).indices(total)?);
+            let (merge, number) = Merge::new(piece.len(), &places)?;
+            wanted.iter_mut().for_each(|place: &mut u32| *place = number[*place as usize]);
+            let mut ordered = reserved(piece.len(), "degrees")?;
+            ordered.extend(merge.order.iter().map(|&place| degrees[place as usize]));
             let bytes = |lengths: &[usize], each: usize| lengths.iter().map(|n| n / each * 8).collect();
             let made = Self {
                 partial: zeros(piece.len().div_ceil(BLOCK))?,
@@ -191,14 +185,17 @@ impl Pull {
                 wanted,
                 x,
                 y,
-                own,
-                own_ptr,
+                merge,
             };
-            Ok((made, degrees))
+            Ok((made, ordered))
         };
         shared.ready(made())
     }
-    /// y = Aᵀ·x, and `each(v, y(v), &mut a[v], &mut x[v])` for the places of the piece; on this rank, the sums of what
+    /// Places of the piece in the order in which vectors have them.
+    pub(super) fn places(&self) -> &[u32] {
+        &self.merge.order
+    }
+    /// y = Aᵀ·x, and `each(v, y(v), &mut a[v], &mut x[v])` for the vertices of the piece; on this rank, the sums of what
     /// `each` returns. Collective.
     pub(super) fn step(
         &mut self,
@@ -239,12 +236,10 @@ impl Pull {
         let of_block = |(k, ((a, x), sums)): Numbered<'_>| {
             *sums = [0.0; 2];
             let first = k * BLOCK;
-            let ends = &self.own_ptr[first..=first + a.len()];
-            for (v, ((a, x), ends)) in (first..).zip(a.iter_mut().zip(x).zip(ends.windows(2))) {
-                let own = &self.own[ends[0] as usize..ends[1] as usize];
-                let more = each(v, own.iter().fold(0.0, |sum, &k| sum + self.got[k as usize]), a, x);
+            self.merge.for_each(first..first + a.len(), &self.got, |v, sum| {
+                let more = each(v, sum, &mut a[v - first], &mut x[v - first]);
                 sums.iter_mut().zip(more).for_each(|(sum, more)| *sum += more);
-            }
+            });
         };
         match threads {
             None => {
