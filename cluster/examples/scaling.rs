@@ -7,6 +7,7 @@
 //! `--only mxm|pagerank|triangles` leaves the others out. `--device cuda` computes on a GPU for each rank of a node.
 //! `--repeat N`: minima of N runs. `--bare` leaves the cluster out: what one rank takes without it.
 
+use std::ops::Range;
 use std::time::Instant;
 
 use sparring::algebra::{Array, Type};
@@ -15,7 +16,7 @@ use sparring::par::Threads;
 use sparring::runtime::{BinaryOp, Machine, Matrix, Semiring};
 use sparring::spgemm::Options;
 use sparring::{Cpu, Result};
-use sparring_cluster::{Cluster, graph};
+use sparring_cluster::{Cluster, Permutation, graph};
 
 struct Arguments {
     scale: u32,
@@ -44,26 +45,22 @@ fn arguments() -> Arguments {
     found
 }
 
-/// The pattern of an R-MAT graph (a, b, c = 0.57, 0.19, 0.19), 8 edges a vertex drawn, names of vertices shuffled,
-/// values 1.
-fn rmat(scale: u32) -> Result<Matrix> {
-    let (n, edges) = (1usize << scale, 8usize << scale);
-    let mut state = 0x9e37_79b9_7f4a_7c15u64;
-    let mut next = move || {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        state
+/// Some of the edges of an R-MAT graph (a, b, c = 0.57, 0.19, 0.19), 8 edges a vertex drawn, names of vertices shuffled,
+/// values 1: each is a hash of its number, so that ranks draw edges of their own.
+fn rmat(scale: u32, edges: Range<u64>) -> (Vec<u32>, Vec<u32>, Array) {
+    let names = Permutation::new(1 << scale, 1);
+    let hash = |x: u64| {
+        let z = x.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let z = (z ^ z >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ z >> 31
     };
-    let mut names: Vec<u32> = (0..n as u32).collect();
-    for i in (1..n).rev() {
-        names.swap(i, next() as usize % (i + 1));
-    }
-    let (mut rows, mut cols) = (Vec::with_capacity(edges), Vec::with_capacity(edges));
-    for _ in 0..edges {
+    let count = (edges.end - edges.start) as usize;
+    let (mut rows, mut cols) = (Vec::with_capacity(count), Vec::with_capacity(count));
+    for edge in edges {
         let (mut i, mut j) = (0usize, 0usize);
-        for _ in 0..scale {
-            let draw = (next() >> 11) as f64 / (1u64 << 53) as f64;
+        for level in 0..u64::from(scale) {
+            let draw = (hash(edge * 64 + level + 1) >> 11) as f64 / (1u64 << 53) as f64;
             let (down, right) = match draw {
                 x if x < 0.57 => (0, 0),
                 x if x < 0.76 => (0, 1),
@@ -72,11 +69,10 @@ fn rmat(scale: u32) -> Result<Matrix> {
             };
             (i, j) = (2 * i + down, 2 * j + right);
         }
-        rows.push(names[i]);
-        cols.push(names[j]);
+        rows.push(names.image(i) as u32);
+        cols.push(names.image(j) as u32);
     }
-    let first = BinaryOp::new("first", Type::F64)?;
-    Matrix::build(&Threads::current(), (n, n), (rows, cols, Array::of(vec![1.0f64; edges])), Some(&first))
+    (rows, cols, Array::of(vec![1.0f64; count]))
 }
 
 /// The least of the milliseconds of some runs.
@@ -97,16 +93,21 @@ fn main() -> Result<()> {
     let inner = || -> Result<Machine> {
         Ok(if asked.gpu { Machine::cuda(Cluster::local_rank()?, None)? } else { Cpu::with_threads(1)?.into() })
     };
-    let (machine, ranks, first, grid) = if asked.bare {
-        (inner()?, 1, true, (1, 1))
-    } else {
-        let cluster = Cluster::new(inner()?)?;
-        (cluster.machine(), cluster.size(), cluster.rank() == 0, cluster.grid().shape())
-    };
+    let cluster = if asked.bare { None } else { Some(Cluster::new(inner()?)?) };
+    let ranks = cluster.as_ref().map_or(1, Cluster::size);
+    let first = cluster.as_ref().is_none_or(|cluster| cluster.rank() == 0);
+    let grid = cluster.as_ref().map_or((1, 1), |cluster| cluster.grid().shape());
+    let machine = cluster.as_ref().map_or_else(inner, |cluster| Ok(cluster.machine()))?;
     let scale = asked.scale + if asked.weak { ranks.ilog2() } else { 0 };
-    let whole = rmat(scale)?;
-    let a = machine.upload(&whole)?;
-    drop(whole);
+    // Edges drawn more than once count once.
+    let (shape, edges, join) = ((1 << scale, 1 << scale), 8u64 << scale, BinaryOp::new("first", Type::F64)?);
+    let a = match &cluster {
+        None => machine.upload(&Matrix::build(&Threads::current(), shape, rmat(scale, 0..edges), Some(&join))?)?,
+        Some(cluster) => {
+            let cut = |rank: usize| edges * rank as u64 / ranks as u64;
+            cluster.build(shape, rmat(scale, cut(cluster.rank())..cut(cluster.rank() + 1)), Some(&join))?
+        }
+    };
     let wanted = |what: &str| asked.only.as_deref().is_none_or(|only| only == what);
     let none = f64::NAN;
     let (mut mxm, mut flops, mut nnz) = (none, 0, 0);
