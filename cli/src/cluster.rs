@@ -6,7 +6,6 @@ use sparring_cluster::Cluster;
 use crate::context::Context;
 use crate::device::Device;
 use crate::failure;
-use crate::read;
 use crate::timing::timed;
 
 /// The processes of the job, on which the context computes from here on; the first says results, and errors.
@@ -25,12 +24,14 @@ pub(crate) fn start(context: &mut Context) -> failure::Result<Cluster> {
     Ok(cluster)
 }
 
-/// The blocks of a matrix, and the milliseconds that reading took: a plain Matrix Market file by parts, any other
-/// file whole by each rank.
+/// The blocks of a matrix, and the milliseconds that reading took: a plain Matrix Market file or edge list by parts,
+/// any other file whole by each rank.
 pub(crate) fn load(context: &Context, cluster: &Cluster, name: &str) -> failure::Result<(Matrix, f64)> {
-    let (kind, path) = read::told(name);
-    if kind.is_none() && path.ends_with(".mtx") && !name.starts_with("gen:") && !name.starts_with("sym:") {
-        let (made, ms) = timed(|| cluster.read_matrix_market(path));
+    if let Some((path, edges)) = context.reading().by_parts(name) {
+        let (made, ms) = timed(|| match edges {
+            Some(options) => cluster.read_edges(path, &options),
+            None => cluster.read_matrix_market(path),
+        });
         return Ok((made?, ms));
     }
     let (a, ms) = context.read_by_all(context.load_any(name, None))?;

@@ -222,6 +222,11 @@ impl Context {
     pub(crate) fn spread(&mut self, cluster: sparring_cluster::Cluster) {
         self.cluster = Some(cluster);
     }
+    /// How files are read.
+    #[cfg(feature = "cluster")]
+    pub(crate) fn reading(&self) -> &Reading {
+        &self.reading
+    }
     /// The processes of the job, if the context computes on them.
     #[cfg(feature = "cluster")]
     pub(crate) fn cluster(&self) -> Option<&sparring_cluster::Cluster> {

@@ -264,16 +264,7 @@ impl Reading {
                 read_by!(name, read_svmlight_from, read_svmlight_with, &options)?
             }
             format @ (Format::Edges | Format::Dimacs | Format::Metis) => {
-                let mut options = EdgeOptions::new().max_bytes(most).lenient(lenient).bipartite(self.bipartite);
-                options =
-                    options.renumber(self.renumber.is_some()).named(self.labels.is_some() && format == Format::Edges);
-                options = options.repeated(self.repeated.unwrap_or_default());
-                if let Some(zero_based) = either(self.zero_based, self.one_based) {
-                    options = options.zero_based(zero_based);
-                }
-                if let Some(undirected) = either(self.undirected, self.directed) {
-                    options = options.undirected(undirected);
-                }
+                let options = self.edges(format);
                 match format {
                     Format::Dimacs => read_by!(name, read_dimacs_from, read_dimacs_with, &options)?,
                     Format::Metis => read_by!(name, read_metis_from, read_metis_with, &options)?,
@@ -283,6 +274,37 @@ impl Reading {
         };
         self.write_names(&read)?;
         Ok(Some(read))
+    }
+    /// How a graph of this format is read.
+    fn edges(&self, format: Format) -> EdgeOptions<'static> {
+        let mut options = EdgeOptions::new().max_bytes(self.most()).lenient(self.lenient).bipartite(self.bipartite);
+        options = options.renumber(self.renumber.is_some()).named(self.labels.is_some() && format == Format::Edges);
+        options = options.repeated(self.repeated.unwrap_or_default());
+        if let Some(zero_based) = either(self.zero_based, self.one_based) {
+            options = options.zero_based(zero_based);
+        }
+        if let Some(undirected) = either(self.undirected, self.directed) {
+            options = options.undirected(undirected);
+        }
+        options
+    }
+    /// The file of an argument of which each process of a job may read a part, and how, if it is an edge list.
+    #[cfg(feature = "cluster")]
+    pub(crate) fn by_parts<'a>(&self, argument: &'a str) -> Option<(&'a str, Option<EdgeOptions<'static>>)> {
+        if generated(argument).is_some() || symmetrized(argument).is_some() {
+            return None;
+        }
+        match self.format(argument) {
+            (_, STANDARD) => None,
+            (Format::MatrixMarket, path) => {
+                let is_plain = path.ends_with(".mtx") && !self.lenient && self.max_bytes.is_none();
+                is_plain.then_some((path, None))
+            }
+            (Format::Edges, path) if self.labels.is_none() && self.renumber.is_none() => {
+                Some((path, Some(self.edges(Format::Edges))))
+            }
+            _ => None,
+        }
     }
     /// Writes labels and numbers of vertices where that is asked for.
     fn write_names(&self, read: &LabeledMatrix) -> Result<()> {

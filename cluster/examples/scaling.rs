@@ -10,6 +10,7 @@
 //! 2^(S − 2) × 2^(S − 3) × 2^(S − 4) places and 8·2^S entries drawn, more at the first indices of each mode.
 //! `--repeat N`: minima of N runs. `--bare` leaves the cluster out: what one rank takes without it.
 
+use std::ops::Range;
 use std::time::Instant;
 
 use sparring::algebra::{Array, Type};
@@ -19,7 +20,7 @@ use sparring::par::Threads;
 use sparring::runtime::{BinaryOp, Machine, Matrix, Semiring};
 use sparring::spgemm::Options;
 use sparring::{Cpu, Result, Tensor};
-use sparring_cluster::{Cluster, graph};
+use sparring_cluster::{Cluster, Permutation, graph};
 
 struct Arguments {
     scale: u32,
@@ -48,26 +49,22 @@ fn arguments() -> Arguments {
     found
 }
 
-/// The pattern of an R-MAT graph (a, b, c = 0.57, 0.19, 0.19), 8 edges a vertex drawn, names of vertices shuffled,
-/// values 1.
-fn rmat(scale: u32) -> Result<Matrix> {
-    let (n, edges) = (1usize << scale, 8usize << scale);
-    let mut state = 0x9e37_79b9_7f4a_7c15u64;
-    let mut next = move || {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        state
+/// Some of the edges of an R-MAT graph (a, b, c = 0.57, 0.19, 0.19), 8 edges a vertex drawn, names of vertices
+/// shuffled, values 1: each is a hash of its number, so that ranks draw edges of their own.
+fn rmat(scale: u32, edges: Range<u64>) -> (Vec<u32>, Vec<u32>, Array) {
+    let names = Permutation::new(1 << scale, 1);
+    let hash = |x: u64| {
+        let z = x.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let z = (z ^ z >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ z >> 31
     };
-    let mut names: Vec<u32> = (0..n as u32).collect();
-    for i in (1..n).rev() {
-        names.swap(i, next() as usize % (i + 1));
-    }
-    let (mut rows, mut cols) = (Vec::with_capacity(edges), Vec::with_capacity(edges));
-    for _ in 0..edges {
+    let count = (edges.end - edges.start) as usize;
+    let (mut rows, mut cols) = (Vec::with_capacity(count), Vec::with_capacity(count));
+    for edge in edges {
         let (mut i, mut j) = (0usize, 0usize);
-        for _ in 0..scale {
-            let draw = (next() >> 11) as f64 / (1u64 << 53) as f64;
+        for level in 0..u64::from(scale) {
+            let draw = (hash(edge * 64 + level + 1) >> 11) as f64 / (1u64 << 53) as f64;
             let (down, right) = match draw {
                 x if x < 0.57 => (0, 0),
                 x if x < 0.76 => (0, 1),
@@ -76,11 +73,10 @@ fn rmat(scale: u32) -> Result<Matrix> {
             };
             (i, j) = (2 * i + down, 2 * j + right);
         }
-        rows.push(names[i]);
-        cols.push(names[j]);
+        rows.push(names.image(i) as u32);
+        cols.push(names.image(j) as u32);
     }
-    let first = BinaryOp::new("first", Type::F64)?;
-    Matrix::build(&Threads::current(), (n, n), (rows, cols, Array::of(vec![1.0f64; edges])), Some(&first))
+    (rows, cols, Array::of(vec![1.0f64; count]))
 }
 
 /// The least of the milliseconds of some runs.
@@ -102,16 +98,25 @@ fn main() -> Result<()> {
         Ok(if asked.gpu { Machine::cuda(Cluster::local_rank()?, None)? } else { Cpu::with_threads(1)?.into() })
     };
     let cluster = if asked.bare { None } else { Some(Cluster::new(inner()?)?) };
-    let (machine, ranks, first, grid) = match &cluster {
-        None => (inner()?, 1, true, (1, 1)),
-        Some(cluster) => (cluster.machine(), cluster.size(), cluster.rank() == 0, cluster.grid().shape()),
-    };
+    let ranks = cluster.as_ref().map_or(1, Cluster::size);
+    let first = cluster.as_ref().is_none_or(|cluster| cluster.rank() == 0);
+    let grid = cluster.as_ref().map_or((1, 1), |cluster| cluster.grid().shape());
+    let machine = cluster.as_ref().map_or_else(inner, |cluster| Ok(cluster.machine()))?;
     let scale = asked.scale + if asked.weak { ranks.ilog2() } else { 0 };
-    let whole = rmat(scale)?;
-    let lengths = whole.pattern().map(|pattern| pattern.row_ptr().windows(2).map(|w| w[1] - w[0]));
-    let hub = lengths.and_then(|lengths| lengths.enumerate().max_by_key(|row| row.1)).map_or(0, |row| row.0);
-    let a = machine.upload(&whole)?;
-    drop(whole);
+    // Edges drawn more than once count once.
+    let (shape, edges, join) = ((1 << scale, 1 << scale), 8u64 << scale, BinaryOp::new("first", Type::F64)?);
+    let a = match &cluster {
+        None => machine.upload(&Matrix::build(&Threads::current(), shape, rmat(scale, 0..edges), Some(&join))?)?,
+        Some(cluster) => {
+            let cut = |rank: usize| edges * rank as u64 / ranks as u64;
+            cluster.build(shape, rmat(scale, cut(cluster.rank())..cut(cluster.rank() + 1)), Some(&join))?
+        }
+    };
+    let hub = || -> Result<usize> {
+        let (places, counts) = machine.engine().row_counts(&a)?.download()?.entries()?;
+        let counts = places.iter().zip(counts.slice().get::<i64>().unwrap_or_default());
+        Ok(counts.max_by_key(|row| row.1).map_or(0, |row| *row.0 as usize))
+    };
     let wanted = |what: &str| asked.only.as_deref().is_none_or(|only| only == what);
     let none = f64::NAN;
     let (mut mxm, mut flops, mut nnz) = (none, 0, 0);
@@ -139,6 +144,7 @@ fn main() -> Result<()> {
     }
     let (mut bfs, mut reached) = (none, 0);
     if wanted("bfs") {
+        let hub = hub()?;
         bfs = least(asked.repeat, &machine, || {
             reached = graph::bfs_levels(&machine, &a, hub)?.nvals()?;
             Ok(())

@@ -61,6 +61,13 @@
 //! # Ok::<(), sparring::Error>(())
 //! ```
 //!
+//! # Files and entries
+//!
+//! [`read_matrix_market`](Cluster::read_matrix_market) and [`read_edges`](Cluster::read_edges) read a part of a file on
+//! each rank, [`write_matrix_market`](Cluster::write_matrix_market) writes a block, [`build`](Cluster::build) takes
+//! entries from all ranks, and [`permuted`](Cluster::permuted) gives rows and columns a random order, so that blocks
+//! have about as many entries each.
+//!
 //! # Results
 //!
 //! Products of matrices fold each entry as one rank does, so they have its bits; so has whatever is no fold. Products

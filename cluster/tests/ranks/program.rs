@@ -52,6 +52,10 @@ pub(crate) fn job() {
     let nearest = ["knn", karate, "-k", "3", "--metric", "cosine"];
     same_files(&program, &folder, ".mtx", &nearest);
     same_files(&program, &folder, ".tsv", &nearest);
+    let list = folder.join("a.edges");
+    let edges: String = (0..90).map(|k| format!("{}\t{}\n", k * 7 % 31, k * 5 % 29)).collect();
+    std::fs::write(&list, format!("# a list of edges\n{edges}")).expect("a file");
+    let list = list.to_str().expect("a path");
     let tensor = data.join("aminoacid.tns.gz");
     let tensor = tensor.to_str().expect("a path");
     for ranks in [1, 3, 4] {
@@ -64,6 +68,8 @@ pub(crate) fn job() {
             (&["triangles", karate, "--json"], "triangles"),
             (&["pagerank", karate, "--top", "1", "--json"], "iterations"),
             (&[&nearest[..], &["--json"]].concat(), "sum"),
+            (&["components", list, "--json"], "components"),
+            (&["bfs", list, "--undirected", "--source", "0", "--json"], "depth"),
             (&["cp", tensor, "--rank", "2", "--sweeps", "9", "--tol", "0", "--json"], "sweeps"),
         ] {
             let out = run(&program, ranks, arguments);
