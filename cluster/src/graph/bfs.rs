@@ -5,13 +5,13 @@ use sparring::algebra::{Array, Type};
 use sparring::graph::{UNREACHED, bfs};
 use sparring::runtime::{IndexList, Machine, Matrix, Op, Scalar, Semiring, UnaryOp, Vector};
 
-use super::{check, constant, on_one_rank};
+use super::{check, constant, on_one_rank, search};
 
 /// The number of edges on a shortest path from `source` to each vertex that it reaches: u32.
 ///
-/// Each step is `q = qᵀ A` where no level is known yet, by the rows of A that q names, or by those of Aᵀ that are left,
-/// whichever are fewer. Cost: O(m) work on all ranks together, and two vectors along the lines of the grid for each
-/// level.
+/// Each step is `q = qᵀ A` where no level is known yet. Several ranks of processors follow the edges of the new vertices:
+/// O(m) work on all of them together, and at most n / r + n / c words to each rank of r × c in the whole search. Other
+/// machines go by the rows of A that q names, or by those of Aᵀ that are left, whichever are fewer.
 /// # Errors
 /// [`Error::NotSquare`](sparring::Error::NotSquare); [`Error::Argument`](sparring::Error::Argument) for a vertex that
 /// is not there; those of the machine.
@@ -33,6 +33,9 @@ pub fn bfs_levels(machine: &Machine, a: &Matrix, source: usize) -> Result<Vector
         let places = reached().map(|(v, _)| v as u32).collect();
         let levels = Array::of(reached().map(|(_, level)| *level).collect::<Vec<_>>());
         return machine.upload_vector(&Vector::new(n, places, levels)?);
+    }
+    if let Some(levels) = search::reached(machine, a, source, |level, _| level)? {
+        return Ok(levels);
     }
     let (a, at) = both_ways(machine, a)?;
     let ring = Semiring::new("lor_land", Type::Bool)?;
@@ -70,6 +73,9 @@ pub fn bfs_levels(machine: &Machine, a: &Matrix, source: usize) -> Result<Vector
 /// ```
 pub fn bfs_parents(machine: &Machine, a: &Matrix, source: usize) -> Result<Vector> {
     let n = check("bfs_parents", a, Some(source))?;
+    if let Some(parents) = search::reached(machine, a, source, |_, parent| u64::from(parent))? {
+        return Ok(parents);
+    }
     let (a, at) = both_ways(machine, a)?;
     // ⊗ gives the vertex by which the edge is entered.
     let ring = Semiring::between("min, k", Type::U64, Type::Bool)?;

@@ -1,5 +1,5 @@
-//! Graph algorithms by operations, on a [`Cluster`] and on any other [`Machine`] with the same results; PageRank and
-//! the count of triangles have kernels of their own on the ranks of a cluster.
+//! Graph algorithms by operations, on a [`Cluster`] and on any other [`Machine`] with the same results; PageRank,
+//! breadth-first search and the count of triangles have kernels of their own on ranks of processors.
 //!
 //! A graph is its adjacency matrix, of any type: entry (i, j) is the edge from i to j, stored zeros too. Results are
 //! vectors of the machine: on a cluster each rank has its piece, and
@@ -12,6 +12,7 @@ mod merge;
 mod pagerank;
 mod panels;
 mod pull;
+mod search;
 mod sssp;
 pub(crate) mod triangles;
 

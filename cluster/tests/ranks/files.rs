@@ -164,7 +164,7 @@ fn edges(cluster: &Cluster, folder: &Path) {
                     // The first error of the file on the first rank, with its line; others may have their own.
                     let is_same = there == here
                         || there.starts_with("rank ") && there.ends_with(&here)
-                        || cluster.rank() > 0 && there.rsplit(": ").next() == here.rsplit(": ").next();
+                        || cluster.rank() > 0 && there.starts_with(&format!("{name}:"));
                     let is_other = here.contains("stands there more than once") && there.contains("more than once");
                     assert!(is_same || is_other, "{what}: {here}\n{there}");
                 }
