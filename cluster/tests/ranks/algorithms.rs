@@ -164,6 +164,16 @@ fn larger(cpu: &Cpu, many: &Machine, threads: &Machine) {
     assert_eq!(many.triangles(&a, Default::default()).unwrap().count, count);
     assert_eq!(threads.triangles(&a, Default::default()).unwrap().count, count);
     assert!(count > 1000);
+    let g = a.graph(cpu, Some(GraphKind::Directed), false).unwrap();
+    let known = |machine: &Machine| {
+        let levels = graph::bfs_levels(machine, &a, 0).unwrap().download().unwrap();
+        let parents = graph::bfs_parents(machine, &a, 0).unwrap().download().unwrap();
+        let levels = levels.typed::<u32>().unwrap().to_dense(of_cpu::UNREACHED).unwrap();
+        (levels, parents.typed::<u64>().unwrap().to_dense(u64::MAX).unwrap())
+    };
+    let (levels, parents) = known(many);
+    assert_eq!(levels, of_cpu::bfs(cpu, &g, 0).unwrap());
+    assert!(known(threads) == (levels, parents), "threads change a search");
 }
 
 /// What is refused is refused on all ranks, which go on.
