@@ -110,19 +110,17 @@ impl Shared {
         self.inner.call(Op::Extract(&range, &IndexList::all()), of_row).eval()
     }
     /// Of a vector of what this rank's column has, likewise.
-    pub(crate) fn kept_of_column(&self, n: usize, of_column: &Vector) -> Result<Vector> {
+    pub(crate) fn kept_of_column(&self, n: usize, of_column: Result<Vector>) -> Result<Vector> {
         let (grid, start) = (self.grid, self.span(Line::Column, n).start);
         let part = grid.column_piece_of(n, grid.at());
         let range = IndexList::from(part.start - start..part.end - start);
-        let part = self.inner.call(Op::Extract(&range, &IndexList::all()), of_column).eval();
+        let part = of_column.and_then(|x| self.inner.call(Op::Extract(&range, &IndexList::all()), &x).eval());
         here(&self.inner, self.redealt(part, |at| grid.column_piece_of(n, at), |at| grid.piece_of(n, at))?)
     }
     /// Of the vectors that the ranks of the line have for its part of `n` places, the piece of this rank: where several
     /// have an entry, all of them joined by ⊕ in the order of the line.
-    pub(crate) fn folded(&self, line: Line, n: usize, add: &BinaryOp, part: &Vector) -> Result<Vector> {
-        self.fold(line, n, add, Ok(part.clone()))
-    }
-    /// The same of what was made for it, or was not.
+    ///
+    /// Collective also where a rank has no vector but an error.
     pub(crate) fn fold(&self, line: Line, n: usize, add: &BinaryOp, part: Result<Vector>) -> Result<Vector> {
         if self.world.size() == 1 {
             return part;

@@ -133,36 +133,42 @@ fn shifted_k(ring: &Semiring, row: usize, k: usize, col: usize) -> Semiring {
 pub(crate) fn mxv(shared: &Shared, ring: &Semiring, a: &Block, x: &Piece, mask: Mask<'_, Piece>) -> Result<Vector> {
     let (m, n) = a.shape;
     if shared.folds_in_one(&ring.add()) {
-        let (panel, x) = (shared.row_panel(a)?, shared.gathered_whole(n, &x.piece)?);
+        // Both are gathered, whatever became of the first: the other ranks wait.
+        let (panel, x) = (shared.row_panel(a), shared.gathered_whole(n, &x.piece));
+        let (panel, x) = (panel?, x?);
         let ring = shifted_k(ring, shared.span(Line::Row, m).start, 0, 0);
         let y: Vector = shared.inner.call(Op::Mxv(&ring), (&panel, &x)).eval()?;
         return shared.allowed(shared.kept(m, &y)?, mask);
     }
-    let x = shared.gathered(Line::Column, n, &x.piece)?;
-    let mask =
-        mask.map(|(x, c)| Ok::<_, sparring::Error>((shared.gathered(Line::Row, m, &x.piece)?, c))).transpose()?;
+    let x = shared.gathered(Line::Column, n, &x.piece);
+    let mask = mask.map(|(x, c)| (shared.gathered(Line::Row, m, &x.piece), c));
     let (rows, cols) = shared.grid.block((m, n));
     let local = shifted_k(ring, rows.start, cols.start, 0);
-    let part: Vector = masked(shared.inner.call(Op::Mxv(&local), (&a.block, &x)), mask.as_ref()).eval()?;
-    shared.folded(Line::Row, m, &ring.add().op(), &part)
+    let part = || {
+        let (x, mask) = (x?, mask.map(|(mask, c)| Ok::<_, Error>((mask?, c))).transpose()?);
+        masked(shared.inner.call(Op::Mxv(&local), (&a.block, &x)), mask.as_ref()).eval()
+    };
+    shared.fold(Line::Row, m, &ring.add().op(), part())
 }
 
 /// The piece of y = xᵀ ⊕.⊗ A.
 pub(crate) fn vxm(shared: &Shared, ring: &Semiring, x: &Piece, a: &Block, mask: Mask<'_, Piece>) -> Result<Vector> {
     let (m, n) = a.shape;
     if shared.folds_in_one(&ring.add()) {
-        let (panel, x) = (shared.column_panel(a)?, shared.gathered_whole(m, &x.piece)?);
+        let (panel, x) = (shared.column_panel(a), shared.gathered_whole(m, &x.piece));
         let ring = shifted_k(ring, 0, 0, shared.span(Line::Column, n).start);
-        let y: Vector = shared.inner.call(Op::Vxm(&ring), (&x, &panel)).eval()?;
-        return shared.allowed(shared.kept_of_column(n, &y)?, mask);
+        let y = || shared.inner.call(Op::Vxm(&ring), (&x?, &panel?)).eval();
+        return shared.allowed(shared.kept_of_column(n, y())?, mask);
     }
-    let x = shared.gathered(Line::Row, m, &x.piece)?;
-    let mask =
-        mask.map(|(x, c)| Ok::<_, sparring::Error>((shared.gathered(Line::Column, n, &x.piece)?, c))).transpose()?;
+    let x = shared.gathered(Line::Row, m, &x.piece);
+    let mask = mask.map(|(x, c)| (shared.gathered(Line::Column, n, &x.piece), c));
     let (rows, cols) = shared.grid.block((m, n));
     let local = shifted_k(ring, 0, rows.start, cols.start);
-    let part: Vector = masked(shared.inner.call(Op::Vxm(&local), (&x, &a.block)), mask.as_ref()).eval()?;
-    shared.folded(Line::Column, n, &ring.add().op(), &part)
+    let part = || {
+        let (x, mask) = (x?, mask.map(|(mask, c)| Ok::<_, Error>((mask?, c))).transpose()?);
+        masked(shared.inner.call(Op::Vxm(&local), (&x, &a.block)), mask.as_ref()).eval()
+    };
+    shared.fold(Line::Column, n, &ring.add().op(), part())
 }
 
 impl Shared {
@@ -197,18 +203,37 @@ pub(crate) fn spmm(
     let (rows, cols) = shared.grid.block(a.shape);
     let part = x.part(cols.start * columns..cols.end * columns);
     let ring_here = ring.shifted([rows.start as u64, cols.start as u64, 0]);
-    let y = shared.inner.spmm(&ring_here, &a.block, part, columns).eval()?;
-    let mut sums: Option<Vector> = None;
-    for bytes in shared.row.all_gather(y.slice().as_bytes().ok_or_else(broken)?)?.iter() {
-        let next = Vector::full(values_of(ring.ty(), &mut bytes.to_vec())?)?;
-        let host = sparring::runtime::Machine::from(sparring::Cpu::new());
-        sums = Some(match sums {
-            None => next,
-            Some(sums) => host.ewise_add(&ring.add().op(), &sums, &next)?,
-        });
+    let y = shared.inner.spmm(&ring_here, &a.block, part, columns).eval();
+    let (host, add) = (sparring::runtime::Machine::from(sparring::Cpu::new()), ring.add().op());
+    let sums = shared.row.gather(y.and_then(|y| headed(y.slice().as_bytes()))).and_then(|((), all)| {
+        let mut sums: Option<Vector> = None;
+        for bytes in all.iter() {
+            let bytes = bytes.get(HEAD..).ok_or_else(broken)?;
+            let next = Vector::full(values_of(ring.ty(), &mut bytes.to_vec())?)?;
+            sums = Some(match sums {
+                None => next,
+                Some(sums) => host.ewise_add(&add, &sums, &next)?,
+            });
+        }
+        headed(Some(Entries::of(&sums.ok_or_else(broken)?)?.raw()?.1))
+    });
+    let ((), all) = shared.col.gather(sums)?;
+    let mut whole = crate::wire::buffer(all.bytes.len())?;
+    for bytes in all.iter() {
+        whole.extend_from_slice(bytes.get(HEAD..).ok_or_else(broken)?);
     }
-    let sums = sums.ok_or_else(broken)?;
-    Ok(shared.col.all_gather(Entries::of(&sums)?.raw()?.1)?.bytes)
+    Ok(whole)
+}
+
+/// Bytes before values, so that no message has one byte.
+const HEAD: usize = 8;
+
+fn headed(values: Option<&[u8]>) -> Result<((), Vec<u8>)> {
+    let values = values.ok_or_else(broken)?;
+    let mut message = crate::wire::buffer(HEAD + values.len())?;
+    message.extend_from_slice(&[0; HEAD]);
+    message.extend_from_slice(values);
+    Ok(((), message))
 }
 
 /// The structure of a product: that of this rank's block, on its own machine.

@@ -50,7 +50,9 @@ fn upward(machine: &Machine, graph: &Matrix, n: usize) -> Result<Matrix> {
             let degrees = shared.gathered(line, n, piece_of(&degrees)?)?.download()?;
             degrees.typed::<u32>().ok_or_else(|| unexpected("degrees"))?.to_dense(0)
         };
-        let (of_rows, of_cols) = (along(Line::Row)?, along(Line::Column)?);
+        // Both are gathered, whatever became of the first: the other ranks wait.
+        let (of_rows, of_cols) = (along(Line::Row), along(Line::Column));
+        let (of_rows, of_cols) = (of_rows?, of_cols?);
         let (rows, cols) = shared.grid.block((n, n));
         let here = block.block.download()?;
         let pattern = here.pattern().ok_or_else(broken)?;
