@@ -115,11 +115,10 @@ impl DistanceEngine for Faulty {
 }
 
 /// What is done with a matrix of the cluster, the same matrix of the host, and a vector.
-type Step<'a> = (&'static str, Box<dyn Fn(&Machine, &Matrix, &Matrix, &Vector) -> Result<()> + 'a>);
+type Body<'a> = Box<dyn Fn(&Machine, &Matrix, &Matrix, &Vector) -> Result<()> + 'a>;
+type Step<'a> = (&'static str, Body<'a>);
 
-fn step<'a>(
-    of: impl Fn(&Machine, &Matrix, &Matrix, &Vector) -> Result<()> + 'a,
-) -> Box<dyn Fn(&Machine, &Matrix, &Matrix, &Vector) -> Result<()> + 'a> {
+fn step<'a>(of: impl Fn(&Machine, &Matrix, &Matrix, &Vector) -> Result<()> + 'a) -> Body<'a> {
     Box::new(of)
 }
 
