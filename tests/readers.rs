@@ -181,6 +181,7 @@ fn edge_lists_are_read_by_what_they_and_options_say() {
     assert_eq!(edges("0 1\n1 1\n", plain.undirected(true)), Ok((2, 2, vec![(0, 1), (1, 0), (1, 1)])));
     assert_eq!(edges("% sym unweighted\n1 2\n", plain), Ok((2, 2, vec![(0, 1), (1, 0)])));
     assert_eq!(edges("% sym unweighted\n1 2\n", plain.undirected(false)), Ok((2, 2, vec![(0, 1)])));
+    assert_eq!(edges("% sym unweighted\n1 5\n", plain.bipartite(true)), Ok((1, 5, vec![(0, 4)])));
     assert_eq!(edges("% bip unweighted\n1 5\n", plain), Ok((1, 5, vec![(0, 4)])));
     assert_eq!(edges("0 4\n", plain.bipartite(true)), Ok((1, 5, vec![(0, 4)])));
     assert_eq!(edges("70000000000 -3\n-3 -3\n", plain.renumber(true)), Ok((2, 2, vec![(0, 0), (1, 0)])));

@@ -24,8 +24,8 @@ pub(crate) fn start(context: &mut Context) -> failure::Result<Cluster> {
     Ok(cluster)
 }
 
-/// The blocks of a matrix, and the milliseconds that reading took: a plain Matrix Market file or edge list by parts, any
-/// other file whole by each rank.
+/// The blocks of a matrix, and the milliseconds that reading took: a plain Matrix Market file or edge list by parts,
+/// any other file whole by each rank.
 pub(crate) fn load(context: &Context, cluster: &Cluster, name: &str) -> failure::Result<(Matrix, f64)> {
     if let Some((path, edges)) = context.reading().by_parts(name) {
         let (made, ms) = timed(|| match edges {

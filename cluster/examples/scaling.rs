@@ -45,8 +45,8 @@ fn arguments() -> Arguments {
     found
 }
 
-/// Some of the edges of an R-MAT graph (a, b, c = 0.57, 0.19, 0.19), 8 edges a vertex drawn, names of vertices shuffled,
-/// values 1: each is a hash of its number, so that ranks draw edges of their own.
+/// Some of the edges of an R-MAT graph (a, b, c = 0.57, 0.19, 0.19), 8 edges a vertex drawn, names of vertices
+/// shuffled, values 1: each is a hash of its number, so that ranks draw edges of their own.
 fn rmat(scale: u32, edges: Range<u64>) -> (Vec<u32>, Vec<u32>, Array) {
     let names = Permutation::new(1 << scale, 1);
     let hash = |x: u64| {

@@ -62,9 +62,9 @@
 //! # Files and entries
 //!
 //! [`read_matrix_market`](Cluster::read_matrix_market) and [`read_edges`](Cluster::read_edges) read a part of a file on
-//! each rank, [`write_matrix_market`](Cluster::write_matrix_market) writes a block, [`build`](Cluster::build) takes entries
-//! from all ranks, and [`permuted`](Cluster::permuted) gives rows and columns a random order, so that blocks have about
-//! as many entries each.
+//! each rank, [`write_matrix_market`](Cluster::write_matrix_market) writes a block, [`build`](Cluster::build) takes
+//! entries from all ranks, and [`permuted`](Cluster::permuted) gives rows and columns a random order, so that blocks
+//! have about as many entries each.
 //!
 //! # Results
 //!

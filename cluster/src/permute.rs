@@ -99,8 +99,8 @@ impl Cluster {
     /// The matrix of the entries that all ranks bring, `C(i, j) = ⊕ x` over the triples (i, j, x): generators make the
     /// entries of their rank alone, and every entry goes to the rank that holds its place. Collective.
     ///
-    /// Shapes: `rows`, `cols` and the values have one length, which each rank has of its own, perhaps 0. Repeated entries
-    /// are joined by `dup` in the order of ranks. Cost: O(entries / p) for each rank where each brings as many.
+    /// Shapes: `rows`, `cols` and the values have one length, which each rank has of its own, perhaps 0. Repeated
+    /// entries are joined by `dup` in the order of ranks. Cost: O(entries / p) for each rank where each brings as many.
     /// # Errors
     /// [`Error::Length`]; [`Error::IndexRange`]; [`Error::Duplicate`] for repeated entries without `dup`;
     /// [`Error::OutOfMemory`]; on every rank if one has them.
@@ -128,8 +128,8 @@ impl Cluster {
     }
     /// `B(π(i), ρ(j)) = A(i, j)` for the permutations π of the rows and ρ of the columns. Collective.
     ///
-    /// Blocks of B have about as many entries each, wherever A has most of its own. A square matrix permuted by π = ρ is
-    /// that of the same graph: vertex v is vertex π(v) of B. What is computed for B's vertices comes back by
+    /// Blocks of B have about as many entries each, wherever A has most of its own. A square matrix permuted by π = ρ
+    /// is that of the same graph: vertex v is vertex π(v) of B. What is computed for B's vertices comes back by
     /// [`permuted_back`](Self::permuted_back). Cost: O(nnz / p) for each rank.
     /// # Errors
     /// [`Error::Length`] if a permutation is not of as many numbers; [`Error::OutOfMemory`]; those of the machine.

@@ -37,8 +37,8 @@ impl Cluster {
     /// ([`MatrixFile::value_type`](sparring::io::MatrixFile::value_type)). Collective.
     ///
     /// Rank r of p reads the lines that begin in its p-th part of the bytes, and sends entries to the ranks that hold
-    /// them: O(size / p) bytes and O(entries / p) memory for each. Repeated entries are added up, those of a part first. A
-    /// file that is compressed or lists all values of a dense matrix is read whole by every rank.
+    /// them: O(size / p) bytes and O(entries / p) memory for each. Repeated entries are added up, those of a part
+    /// first. A file that is compressed or lists all values of a dense matrix is read whole by every rank.
     /// # Errors
     /// Those of [`read_matrix_market`], lines counted from the beginning of the file, on every rank if one has them.
     /// # Example
@@ -110,13 +110,13 @@ impl Cluster {
     /// The adjacency matrix of an edge list that every rank can open, as
     /// [`read_edges_with`](sparring::io::read_edges_with) makes it. Collective.
     ///
-    /// Rank r of p reads the lines that begin in its p-th part of the bytes, and sends edges to the ranks that hold them:
-    /// O(size / p) bytes and O(edges / p) memory for each, and O(n) for the rows of its part. Weights of repeated edges
-    /// are joined within parts first. A file that is compressed, and one whose vertices are renumbered or have names,
-    /// is read whole by every rank.
+    /// Rank r of p reads the lines that begin in its p-th part of the bytes, and sends edges to the ranks that hold
+    /// them: O(size / p) bytes and O(edges / p) memory for each, and O(n) for the rows of its part. Weights of repeated
+    /// edges are joined within parts first. A file that is compressed, and one whose vertices are renumbered or have
+    /// names, is read whole by every rank.
     /// # Errors
-    /// Those of [`read_edges_with`](sparring::io::read_edges_with), lines counted from the beginning of the file, on every
-    /// rank if one has them.
+    /// Those of [`read_edges_with`](sparring::io::read_edges_with), lines counted from the beginning of the file, on
+    /// every rank if one has them.
     /// # Example
     /// ```
     /// use sparring::{Cpu, io::EdgeOptions};

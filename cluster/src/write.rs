@@ -16,14 +16,14 @@ use crate::wire::broken;
 const FIELDS: [&str; 5] = ["pattern", "integer", "unsigned-integer", "real", "complex"];
 
 impl Cluster {
-    /// Writes a Matrix Market file as
-    /// [`write_matrix_market_any`](sparring::io::write_matrix_market_any) does: every rank its block, at its place of the
-    /// one file. Collective; all ranks see the folder.
+    /// Writes a Matrix Market file as [`write_matrix_market_any`](sparring::io::write_matrix_market_any) does: every
+    /// rank its block, at its place of the one file. Collective; all ranks see the folder.
     ///
-    /// The same lines as of one rank, those of block (0, 0) first, then those of (0, 1): reading the file gives the same
-    /// matrix bit for bit. Each rank formats and holds O(nnz / p) lines, and sends nothing but their length. The file is
-    /// written beside its place and takes it when all parts are there; a rank that fails leaves what was there before.
-    /// What is no plain file, a pipe say, and what ends in `.gz` is written by the first rank, which gathers the matrix.
+    /// The same lines as of one rank, those of block (0, 0) first, then those of (0, 1): reading the file gives the
+    /// same matrix bit for bit. Each rank formats and holds O(nnz / p) lines, and sends nothing but their length. The
+    /// file is written beside its place and takes it when all parts are there; a rank that fails leaves what was there
+    /// before. What is no plain file, a pipe say, and what ends in `.gz` is written by the first rank, which gathers
+    /// the matrix.
     /// # Errors
     /// Those of [`write_matrix_market_any`](sparring::io::write_matrix_market_any), on every rank if one has them.
     /// # Example

@@ -273,7 +273,8 @@ impl Graph<'_> {
         fold: Fold<'_, T>,
     ) -> Result<LabeledMatrix> {
         let bipartite = self.options.bipartite || (self.konect == Some(Konect::Bipartite));
-        let undirected = self.options.undirected.unwrap_or(self.konect == Some(Konect::Undirected));
+        // An edge between two sets has no other direction, whatever the first comment says.
+        let undirected = self.options.undirected.unwrap_or(!bipartite && self.konect == Some(Konect::Undirected));
         if bipartite && self.options.undirected == Some(true) {
             return Err(self.open("its edges go from one set of vertices to another; leave out --undirected"));
         }
