@@ -128,6 +128,8 @@ impl Shared {
     }
     /// Of the vectors that the ranks of the line have for its part of `n` places, the piece of this rank: where several
     /// have an entry, all of them joined by ⊕ in the order of the line.
+    ///
+    /// Collective also where a rank has no vector but an error.
     pub(crate) fn fold(&self, line: Line, n: usize, add: &BinaryOp, part: Result<Vector>) -> Result<Vector> {
         if self.world.size() == 1 {
             return part;

@@ -168,11 +168,8 @@ impl Link for Mpi {
         if total == 0 {
             return Ok(Parts { bytes: Vec::new(), lengths });
         }
-        let mut bytes = room(total);
-        if total > AGREED {
-            bytes = self.agreed(bytes);
-        }
-        let mut bytes = bytes?;
+        // Few bytes are there, or the process ends, and the job with it: nobody waits for this rank.
+        let mut bytes = if total > AGREED { self.agreed(room(total))? } else { vec![0; total] };
         if total > MESSAGE {
             self.in_pieces(&vec![mine; lengths.len()], &mut bytes, &lengths);
             return Ok(Parts { bytes, lengths });

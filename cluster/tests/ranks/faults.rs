@@ -15,7 +15,7 @@ use sparring::runtime::{
 };
 use sparring::spgemm::Options;
 use sparring::{Cpu, Error, Result, Tensor};
-use sparring_cluster::Cluster;
+use sparring_cluster::{Cluster, Permutation, graph};
 
 use crate::products::Draw;
 
@@ -49,8 +49,9 @@ impl Engine for Faulty {
     fn wait(&self) -> Result<()> {
         self.cpu.wait()
     }
-    fn holds(&self, x: Operand<'_>) -> bool {
-        self.cpu.engine().holds(x)
+    fn holds(&self, _: Operand<'_>) -> bool {
+        // As a GPU does not hold what comes from other ranks: uploads are steps too.
+        false
     }
     fn made(&self, plan: &Plan) -> bool {
         self.cpu.made(plan)
@@ -146,6 +147,21 @@ pub(crate) fn all(sound: &Cluster) {
         ("upload", step(|m, _, host, _| m.upload(host).map(drop))),
         ("mxm", step(|m, a, _, _| m.mxm(&ring, a, a).map(drop))),
         ("mxm of the host's", step(|m, a, host, _| m.mxm(&ring, a, host).map(drop))),
+        ("mxv", step(|m, a, _, x| m.mxv(&ring, a, x).map(drop))),
+        ("vxm", step(|m, a, _, x| m.vxm(&ring, x, a).map(drop))),
+        (
+            "mxv and vxm of a mask",
+            step(|m, a, _, x| {
+                m.call(Op::Mxv(&ring), (a, x)).mask(x).structure().eval::<Vector>()?;
+                m.call(Op::Vxm(&ring), (x, a)).mask(x).complement().structure().eval::<Vector>().map(drop)
+            }),
+        ),
+        ("spmm", step(|m, a, _, _| m.spmm(&ring, a, Slice::of(&[1.0; 46]), 2).eval().map(drop))),
+        ("levels", step(|m, a, _, _| graph::bfs_levels(m, a, 1).map(drop))),
+        ("lengths", step(|m, a, _, _| graph::sssp(m, &m.apply(&square, a)?, 1).map(drop))),
+        ("components", step(|m, a, _, _| graph::connected_components(m, a).map(drop))),
+        ("pagerank", step(|m, a, _, _| graph::pagerank(m, a, &Default::default()).map(drop))),
+        ("triangles", step(|m, a, _, _| m.triangles(a, Default::default()).map(drop))),
         ("transpose", step(|m, a, _, _| m.transpose(a).map(drop))),
         ("reduce", step(|m, a, _, _| m.reduce(&plus, a).map(drop))),
         ("reduce_rows", step(|m, a, _, _| m.reduce_rows(&plus, a).map(|_: Vector| ()))),
@@ -183,6 +199,30 @@ pub(crate) fn all(sound: &Cluster) {
             "kronecker",
             step(|m, a, _, _| m.call(Op::Pairs(Pairing::Kronecker, &add), (a, a)).eval::<Matrix>().map(drop)),
         ),
+        (
+            "permuted",
+            step(|_, a, _, x| {
+                let p = Permutation::new(23, 1);
+                cluster.permuted(a, &p, &p)?;
+                cluster.permuted_back(x, &p).map(drop)
+            }),
+        ),
+        (
+            "build",
+            step(|_, _, _, _| {
+                cluster
+                    .build((9, 9), (vec![cluster.rank() as u32], vec![1], Array::of(vec![1.5])), Some(&add))
+                    .map(drop)
+            }),
+        ),
+        ("written", step(|_, _, host, _| cluster.write_matrix_market("/dev/null", host))),
+        (
+            "read",
+            step(|_, _, _, _| {
+                let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../data");
+                cluster.read_matrix_market(data.join("karate.mtx.gz")).map(drop)
+            }),
+        ),
         ("neighbours", step(|m, a, host, _| m.neighbours(&ask(a, Some(host)), 3).map(drop))),
         ("neighbours of X alone", step(|m, a, _, _| m.neighbours(&ask(a, None), 3).map(drop))),
         ("radius", step(|m, a, _, _| m.within(&ask(a, None), 0.9).map(drop))),
@@ -200,8 +240,9 @@ pub(crate) fn all(sound: &Cluster) {
         ),
     ];
     let mut planted = 0;
-    for stage in [1 << 26, 300] {
+    for (stage, in_one) in [(1 << 26, false), (300, true)] {
         cluster.set_stage_bytes(stage);
+        cluster.set_reproducible(in_one);
         for (name, step) in &steps {
             for before in 0.. {
                 if sound.rank() == last {

@@ -150,9 +150,6 @@ fn edges(cluster: &Cluster, folder: &Path) {
     for (case, text) in texts.iter().enumerate() {
         put(cluster, &path, text.as_bytes());
         for (number, options) in options.iter().enumerate() {
-            if text.contains("% sym") && number == 7 {
-                continue;
-            }
             let what = format!("edges {case}, options {number}");
             match (parse_edges_with(text.as_bytes(), &name, options), cluster.read_edges(&path, options)) {
                 (Ok(here), Ok(there)) => {
