@@ -111,8 +111,9 @@ impl Gpus {
     /// The blocks of the ranks of the line, which is `link`'s, on this rank's machine. A rank that has none, or no room,
     /// is an error of all.
     pub(crate) fn gathered(&self, link: &dyn Link, inner: &Machine, block: Result<Matrix>) -> Result<Vec<Matrix>> {
-        let sizes = sizes(link, &block)?;
+        let sizes = sizes(link, &block);
         let block = block?;
+        let sizes = sizes?;
         let mut made = filled(link, inner, block.ty(), &sizes, |rooms| {
             inner.with_device_arrays(&block, |mine| self.spread(mine, rooms))
         })?;

@@ -49,8 +49,10 @@ impl Shared {
             return gpus.gathered(&**link, &self.inner, block);
         }
         let here = block.and_then(|block| block.download());
-        let sizes = sizes(&**link, &here)?;
+        let sizes = sizes(&**link, &here);
+        // What this rank has to say of itself goes before what the others lack.
         let here = here?;
+        let sizes = sizes?;
         let budget = self.inner.typed::<Cpu>().and_then(Cpu::budget);
         let rooms = Room::of(here.ty(), &sizes, budget);
         ready(&**link, rooms.is_ok()).or_else(|other| rooms.as_ref().map_or(Ok(()), |_| Err(other)))?;
