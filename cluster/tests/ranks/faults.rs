@@ -211,7 +211,7 @@ pub(crate) fn all(sound: &Cluster) {
             "build",
             step(|_, _, _, _| {
                 cluster
-                    .build((9, 9), (vec![cluster.rank() as u32], vec![1], Array::of(vec![1.5])), Some(&add))
+                    .build((9, 9), (vec![cluster.rank() as u32 % 9], vec![1], Array::of(vec![1.5])), Some(&add))
                     .map(drop)
             }),
         ),
