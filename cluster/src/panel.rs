@@ -71,8 +71,8 @@ impl Shared {
 /// Rows and columns, and entries.
 pub(crate) type Size = ((usize, usize), usize);
 
-/// The sizes of the blocks of the other ranks of a group, if all have one. The rank that has none tells why at the end of
-/// the operation.
+/// The sizes of the blocks of the other ranks of a group, if all have one. The rank that has none tells why at the end
+/// of the operation.
 pub(crate) fn sizes(link: &dyn Link, block: &Result<Matrix>) -> Result<Vec<Size>> {
     const NONE: [u64; 3] = [u64::MAX; 3];
     let of = |a: &Matrix| [a.shape().0 as u64, a.shape().1 as u64, a.nnz() as u64];

@@ -45,7 +45,8 @@ impl Cluster {
     /// ```
     /// use sparring::Cpu;
     /// use sparring_cluster::Cluster;
-    /// let a = Cluster::new(Cpu::new())?.read_matrix_market(concat!(env!("CARGO_MANIFEST_DIR"), "/../data/karate.mtx.gz"))?;
+    /// let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../data/karate.mtx.gz");
+    /// let a = Cluster::new(Cpu::new())?.read_matrix_market(path)?;
     /// assert_eq!(a.shape(), (34, 34));
     /// # Ok::<(), sparring::Error>(())
     /// ```

@@ -9,9 +9,9 @@ use super::{check, constant, on_one_rank, search};
 
 /// The number of edges on a shortest path from `source` to each vertex that it reaches: u32.
 ///
-/// Each step is `q = qᵀ A` where no level is known yet. Several ranks of processors follow the edges of the new vertices:
-/// O(m) work on all of them together, and at most n / r + n / c words to each rank of r × c in the whole search. Other
-/// machines go by the rows of A that q names, or by those of Aᵀ that are left, whichever are fewer.
+/// Each step is `q = qᵀ A` where no level is known yet. Several ranks of processors follow the edges of the new
+/// vertices: O(m) work on all of them together, and at most n / r + n / c words to each rank of r × c in the whole
+/// search. Other machines go by the rows of A that q names, or by those of Aᵀ that are left, whichever are fewer.
 /// # Errors
 /// [`Error::NotSquare`](sparring::Error::NotSquare); [`Error::Argument`](sparring::Error::Argument) for a vertex that
 /// is not there; those of the machine.

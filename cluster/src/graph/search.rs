@@ -1,8 +1,8 @@
 //! Breadth-first search on the ranks of a grid of processors, by loops over their blocks.
 //!
-//! In each level a rank gathers the new vertices that its row of the grid has, follows the edges of its block from them,
-//! and tells each column that it comes to, once in the whole search, to the rank that holds it. Nothing is transposed,
-//! and at most n / r + n / c words come to a rank in all.
+//! In each level a rank gathers the new vertices that its row of the grid has, follows the edges of its block from
+//! them, and tells each column that it comes to, once in the whole search, to the rank that holds it. Nothing is
+//! transposed, and at most n / r + n / c words come to a rank in all.
 //!
 //! Source: Yoo et al. 2005, "A scalable distributed parallel breadth-first search algorithm on BlueGene/L" (blocks of a
 //! grid, expand and fold).

@@ -1,4 +1,5 @@
-//! Ranks with a GPU each, beside the processor: `SPARRING_RANKS_SCENARIO=gpus mpirun -n 2 ranks-…`, where there are as many.
+//! Ranks with a GPU each, beside the processor: `SPARRING_RANKS_SCENARIO=gpus mpirun -n 2 ranks-…`, where there are as
+//! many.
 
 use sparring::algebra::{Array, Type};
 use sparring::par::Threads;

@@ -47,8 +47,8 @@ impl<'a> PanelRows<'a> {
 ///
 /// Shapes: M m×n; A m×k, in blocks side by side that name rows of the whole B; B k×n, in blocks one below the other. A
 /// name may stand twice in a row of M or B, and counts once. Rows of B are packed, 64 names to a word. Cost: O(m +
-/// nnz(M) + nnz(A) + nnz(B)) time, and a step for each word of row k of B for each entry (i, k) of A in rows where M has
-/// entries; O(nnz(B) + k) memory, and n / 8 bytes for each thread. The same count for any number of threads.
+/// nnz(M) + nnz(A) + nnz(B)) time, and a step for each word of row k of B for each entry (i, k) of A in rows where M
+/// has entries; O(nnz(B) + k) memory, and n / 8 bytes for each thread. The same count for any number of threads.
 /// # Errors
 /// [`Error::Shape`] where blocks of A have other rows than M; [`Error::OutOfMemory`]; [`Error::Cancelled`].
 /// # Panics

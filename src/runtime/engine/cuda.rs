@@ -162,8 +162,8 @@ impl Machine {
         let Some(raw) = cuda.held::<RawCsr>(a.as_remote()) else { return Err(not_here(a.machine())) };
         cuda.arrays_of(raw)
     }
-    /// What `read` makes of the arrays of a matrix in this GPU's memory, as in [`device_arrays`](Self::device_arrays), their
-    /// columns increasing within each row. They are there until `read` returns.
+    /// What `read` makes of the arrays of a matrix in this GPU's memory, as in [`device_arrays`](Self::device_arrays),
+    /// their columns increasing within each row. They are there until `read` returns.
     ///
     /// Cost: a copy of a matrix whose rows are not sorted yet.
     /// # Errors
@@ -173,8 +173,8 @@ impl Machine {
         let Some(raw) = cuda.held::<RawCsr>(a.as_remote()) else { return Err(not_here(a.machine())) };
         cuda.lent(raw, read)
     }
-    /// Matrices with values of type `ty`, of these shapes and numbers of entries: `fill` writes their arrays, which lie in
-    /// this GPU's memory as those of [`device_arrays`](Self::device_arrays) do, and returns when they are written.
+    /// Matrices with values of type `ty`, of these shapes and numbers of entries: `fill` writes their arrays, which lie
+    /// in this GPU's memory as those of [`device_arrays`](Self::device_arrays) do, and returns when they are written.
     ///
     /// Cost: O(nrows + nnz) for checks.
     /// # Errors
@@ -221,7 +221,8 @@ impl Cuda {
         let there: &OnDevice<X> = remote?.as_any().downcast_ref()?;
         self.shares_memory_with(&there.cuda).then_some(&there.raw)
     }
-    /// The matrix as this GPU takes it, sent there if it is elsewhere: from another GPU directly, where this one reads it.
+    /// The matrix as this GPU takes it, sent there if it is elsewhere: from another GPU directly, where this one reads
+    /// it.
     fn matrix<'a>(&self, a: &'a Matrix) -> Result<Cow<'a, RawCsr>> {
         if let Some(raw) = self.held(a.as_remote()) {
             return Ok(Cow::Borrowed(raw));
