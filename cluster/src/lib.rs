@@ -81,9 +81,10 @@
 //!
 //! # GPUs
 //!
-//! `Cluster::new(Machine::cuda(Cluster::local_rank()?, None)?)` gives each rank of a node a GPU. With the features `mpi`
-//! and `cuda`, blocks and parts of vectors go from one to the other by NCCL, if each rank has one of its own and
-//! `libnccl.so` is found; entries that move one by one go by way of the host. The description of the machine says which.
+//! `Cluster::new(Machine::cuda(Cluster::local_rank()?, None)?)` gives each rank of a node a GPU. With the features
+//! `mpi` and `cuda`, blocks and parts of vectors go from one to the other by NCCL, if each rank has one of its own and
+//! `libnccl.so` is found; entries that move one by one go by way of the host. The description of the machine says
+//! which.
 //!
 //! # Ranks together
 //!
