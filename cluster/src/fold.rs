@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use sparring::Result;
 use sparring::algebra::Type;
-use sparring::runtime::{BinaryOp, IndexList, Op, Vector};
+use sparring::runtime::{BinaryOp, IndexList, Machine, Op, Vector};
 
 use crate::cluster::Shared;
 use crate::link::Link;
@@ -165,17 +165,21 @@ impl Shared {
             Ok((entries.ty(), entries.parts(ranges)?))
         });
         self.line(line).deal(sent).and_then(|(ty, got)| {
-            let mut sum: Option<Vector> = None;
-            for bytes in got.iter() {
-                let next = here(&self.inner, joined(ty, len, [(0, bytes)].into_iter())?)?;
-                sum = Some(match sum {
-                    None => next,
-                    Some(sum) => self.inner.ewise_add(add, &sum, &next)?,
-                });
-            }
+            let parts = got.iter().map(|bytes| here(&self.inner, joined(ty, len, [(0, bytes)].into_iter())?));
+            let sum = added(&self.inner, add, parts)?;
             sum.map_or_else(|| Vector::empty(ty, len), Ok)
         })
     }
+}
+
+/// Vectors joined by ⊕, in their order.
+pub(crate) fn added(
+    machine: &Machine,
+    add: &BinaryOp,
+    mut parts: impl Iterator<Item = Result<Vector>>,
+) -> Result<Option<Vector>> {
+    let Some(first) = parts.next() else { return Ok(None) };
+    parts.try_fold(first?, |sum, next| machine.ewise_add(add, &sum, &next?)).map(Some)
 }
 
 /// Type and entries of a vector, as bytes.

@@ -7,7 +7,7 @@ use sparring::Result;
 use sparring::runtime::{BinaryOp, IndexList, Matrix, Op, Vector};
 
 use crate::cluster::Shared;
-use crate::fold::Line;
+use crate::fold::{Line, added};
 use crate::nccl::Gpus;
 use crate::wire::broken;
 
@@ -78,14 +78,7 @@ impl Shared {
         let link = self.line(line);
         let widths = vec![ranges[link.rank()].len(); link.size()];
         let rows = gpus.exchanged(&**link, &self.inner, part.and_then(|x| self.cut(&x, ranges)), &widths)?;
-        let mut sum: Option<Vector> = None;
-        for row in &rows {
-            let next = self.as_vector(row)?;
-            sum = Some(match sum {
-                None => next,
-                Some(sum) => self.inner.ewise_add(add, &sum, &next)?,
-            });
-        }
+        let sum = added(&self.inner, add, rows.iter().map(|row| self.as_vector(row)))?;
         sum.ok_or_else(broken)
     }
 }

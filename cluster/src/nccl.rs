@@ -33,7 +33,8 @@ unsafe impl Send for Comm {}
 
 impl Drop for Comm {
     fn drop(&mut self) {
-        // SAFETY: it was made by `Gpus::new` and is destroyed once. Nothing is under way: `spread` waits for its messages.
+        // SAFETY: it was made by `Gpus::new` and is destroyed once. Nothing is under way: `end` waits for
+        // all messages.
         _ = unsafe { nccl::comm_destroy(self.0) };
     }
 }
@@ -54,7 +55,13 @@ pub(crate) fn groups(inner: &Machine, world: &dyn Link, of: [&dyn Link; 2]) -> R
     let gpus: BTreeSet<&[u8]> = all.iter().filter(|uuid| !uuid.is_empty()).collect();
     let (Some((context, _)), true) = (mine, gpus.len() == world.size() && gpus.len() > 1) else { return Ok(None) };
     let [row, col] = of;
-    Ok(Some([Gpus::new(row, &context)?, Gpus::new(col, &context)?, Gpus::new(world, &context)?]))
+    // All three are made whatever becomes of the first: the other ranks wait.
+    let made = [row, col, world].map(|group| Gpus::new(group, &context));
+    let all_ready = ready(world, made.iter().all(Result::is_ok));
+    let [row, col, all] = made;
+    let made = [row?, col?, all?];
+    all_ready.map_err(|_| refused("NCCL", "another rank has no communicator"))?;
+    Ok(Some(made))
 }
 
 /// The context of a GPU that NCCL is there for, and which GPU it is.
@@ -96,8 +103,11 @@ impl Gpus {
         let name: [u8; 128] = name.try_into().map_err(|_| refused("NCCL", "the first rank could not name a group"))?;
         let id = sys::ncclUniqueId { internal: name.map(|b| b as std::ffi::c_char) };
         // NCCL takes the context of the calling thread.
-        context.bind_to_thread().map_err(|e| refused("NCCL", e.to_string()))?;
-        let stream = context.new_stream().map_err(|e| refused("NCCL", e.to_string()))?;
+        let stream = context.bind_to_thread().and_then(|()| context.new_stream());
+        let stream = stream.map_err(|e| refused("NCCL", e.to_string()));
+        let all_ready = ready(line, stream.is_ok());
+        let stream = stream?;
+        all_ready?;
         let mut comm = MaybeUninit::uninit();
         let (size, rank) = (line.size() as i32, line.rank() as i32);
         // SAFETY: a place for the communicator, which NCCL writes unless it fails; all ranks of the line are here with the
@@ -233,7 +243,7 @@ fn filled(
         ready(link, true)?;
         // The others would wait for one that does not take part.
         fill(rooms).or_else(|error| {
-            eprintln!("{error}");
+            eprintln!("rank {} of its group: {error}", link.rank());
             link.abort(1)
         })
     });

@@ -12,7 +12,7 @@ use crate::blocks::Block;
 use crate::cluster::Shared;
 use crate::fold::Line;
 use crate::link::Link;
-use crate::wire::{broken, reserved};
+use crate::wire::{broken, bytes, bytes_mut, raw, reserved, zeros};
 
 impl Shared {
     /// A(i, ·): the blocks of this rank's row of the grid, side by side.
@@ -54,14 +54,17 @@ impl Shared {
         let here = here?;
         let sizes = sizes?;
         let budget = self.inner.typed::<Cpu>().and_then(Cpu::budget);
-        let rooms = Room::of(here.ty(), &sizes, budget);
-        ready(&**link, rooms.is_ok()).or_else(|other| rooms.as_ref().map_or(Ok(()), |_| Err(other)))?;
-        let mut rooms = rooms?;
-        let (pattern, values) = (here.pattern().ok_or_else(broken)?, here.values().ok_or_else(broken)?);
-        let lengths: Vec<u32> = pattern.row_ptr().windows(2).map(|w| (w[1] - w[0]) as u32).collect();
-        let mine = [words(&lengths)?, words(pattern.col_idx())?, values.as_bytes().ok_or_else(broken)?];
-        let theirs = rooms.iter_mut().map(Room::bytes).collect::<Result<_>>()?;
-        link.spread(&mine, theirs);
+        let pattern = here.pattern().ok_or_else(broken);
+        let made = pattern.and_then(|pattern| {
+            let mut lengths = reserved(pattern.nrows(), "lengths of rows")?;
+            lengths.extend(pattern.row_ptr().windows(2).map(|w| (w[1] - w[0]) as u32));
+            let values = raw(here.values().ok_or_else(broken)?)?;
+            Ok((Room::of(here.ty(), &sizes, budget)?, lengths, pattern.col_idx(), values))
+        });
+        let all_ready = ready(&**link, made.is_ok());
+        let (mut rooms, lengths, columns, values) = made?;
+        all_ready?;
+        link.spread(&[bytes(&lengths), bytes(columns), values], rooms.iter_mut().map(Room::bytes).collect());
         let mut blocks = rooms.into_iter().map(Room::matrix).collect::<Result<Vec<_>>>()?;
         blocks.insert(link.rank(), self.inner.upload(&here)?);
         Ok(blocks)
@@ -106,18 +109,6 @@ struct Room {
     values: Vec<u8>,
 }
 
-fn zeros<T: Clone + Default>(n: usize) -> Result<Vec<T>> {
-    let mut made = reserved(n, "an operand of another rank")?;
-    made.resize(n, T::default());
-    Ok(made)
-}
-fn words(x: &[u32]) -> Result<&[u8]> {
-    sparring::algebra::Slice::of(x).as_bytes().ok_or_else(broken)
-}
-fn words_mut(x: &mut [u32]) -> Result<&mut [u8]> {
-    sparring::algebra::SliceMut::of(x).into_bytes().ok_or_else(broken)
-}
-
 impl Room {
     /// Room for blocks of these sizes, if that and the panel that is made of them stay within a budget.
     fn of(ty: Type, sizes: &[Size], budget: Option<u64>) -> Result<Vec<Self>> {
@@ -132,8 +123,8 @@ impl Room {
         };
         sizes.iter().map(room).collect()
     }
-    fn bytes(&mut self) -> Result<[&mut [u8]; 3]> {
-        Ok([words_mut(&mut self.lengths)?, words_mut(&mut self.columns)?, &mut self.values])
+    fn bytes(&mut self) -> [&mut [u8]; 3] {
+        [bytes_mut(&mut self.lengths), bytes_mut(&mut self.columns), &mut self.values]
     }
     fn matrix(mut self) -> Result<Matrix> {
         let mut row_ptr = reserved(self.lengths.len() + 1, "row pointers")?;

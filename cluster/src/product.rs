@@ -7,8 +7,8 @@ use sparring::{Error, Result};
 
 use crate::blocks::{Block, Piece};
 use crate::cluster::Shared;
-use crate::fold::Line;
-use crate::wire::{broken, buffer};
+use crate::fold::{Line, added};
+use crate::wire::{broken, buffer, raw};
 
 /// Most strips of columns into which a product is cut.
 const MOST_STAGES: u64 = 64;
@@ -164,21 +164,14 @@ pub(crate) fn spmm(
     let part = x.part(cols.start * columns..cols.end * columns);
     let ring_here = ring.shifted([rows.start as u64, cols.start as u64, 0]);
     // Two bytes in front: a message of one byte says that a rank failed.
-    let message = |y: sparring::algebra::Slice<'_>| Ok(((), [&[0; 2], y.as_bytes().ok_or_else(broken)?].concat()));
+    let message = |y: sparring::algebra::Slice<'_>| Ok(((), [&[0; 2], raw(y)?].concat()));
     let y = shared.inner.spmm(&ring_here, &a.block, part, columns).eval();
-    let added = |parts: crate::link::Parts| -> Result<Vector> {
-        let mut sums: Option<Vector> = None;
-        for bytes in parts.iter() {
-            let next = Vector::full(values_of(ring.ty(), &mut bytes[2..].to_vec())?)?;
-            let host = sparring::runtime::Machine::from(sparring::Cpu::new());
-            sums = Some(match sums {
-                None => next,
-                Some(sums) => host.ewise_add(&ring.add().op(), &sums, &next)?,
-            });
-        }
-        sums.ok_or_else(broken)
+    let sum_of = |parts: crate::link::Parts| -> Result<Vector> {
+        let host = sparring::runtime::Machine::from(sparring::Cpu::new());
+        let parts = parts.iter().map(|bytes| Vector::full(values_of(ring.ty(), &mut bytes[2..].to_vec())?));
+        added(&host, &ring.add().op(), parts)?.ok_or_else(broken)
     };
-    let sums = shared.row.gather(y.and_then(|y| message(y.slice()))).and_then(|(_, parts)| added(parts));
+    let sums = shared.row.gather(y.and_then(|y| message(y.slice()))).and_then(|(_, parts)| sum_of(parts));
     let sums = sums.and_then(|sums| message(raw_entries(&sums).ok_or_else(broken)?.1));
     let (_, parts) = shared.col.gather(sums)?;
     let mut all = buffer(parts.bytes.len())?;

@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use sparring::algebra::{Array, Type};
+use sparring::algebra::{Array, Slice, SliceMut, Type, Value};
 use sparring::runtime::engine::{raw_entries, values_of};
 use sparring::runtime::{Machine, Matrix, Vector};
 use sparring::{Error, Pattern, Result};
@@ -51,6 +51,28 @@ pub(crate) fn reserved<T>(n: usize, what: &'static str) -> Result<Vec<T>> {
     buffer.try_reserve_exact(n).map_err(|_| Error::OutOfMemory { bytes, what })?;
     Ok(buffer)
 }
+/// A vector of zeros.
+pub(crate) fn zeros<T: Clone + Default>(n: usize) -> Result<Vec<T>> {
+    let mut made = reserved(n, "a vector")?;
+    made.resize(n, T::default());
+    Ok(made)
+}
+/// The bytes of numbers.
+pub(crate) fn bytes<T: Value>(x: &[T]) -> &[u8] {
+    Slice::of(x).as_bytes().unwrap_or_default()
+}
+/// The same, to be written.
+pub(crate) fn bytes_mut<T: Value>(x: &mut [T]) -> &mut [u8] {
+    SliceMut::of(x).into_bytes().unwrap_or_default()
+}
+/// The bytes of values, where they are numbers: structs are sent by no message.
+pub(crate) fn raw(values: Slice<'_>) -> Result<&[u8]> {
+    let wrong = || Error::Unsupported {
+        what: format!("{} on several ranks", values.ty()),
+        why: "messages are of numbers".into(),
+    };
+    values.as_bytes().ok_or_else(wrong)
+}
 
 /// A matrix as bytes: rows, columns and entries, lengths of rows, columns, values.
 pub(crate) fn matrix_bytes(a: &Matrix) -> Result<Vec<u8>> {
@@ -61,7 +83,7 @@ pub(crate) fn matrix_bytes(a: &Matrix) -> Result<Vec<u8>> {
     [m, n, pattern.nnz()].iter().for_each(|&x| put_word(&mut to, x));
     put_indices(&mut to, pattern.row_ptr().windows(2).map(|w| (w[1] - w[0]) as u32));
     put_indices(&mut to, pattern.col_idx().iter().copied());
-    to.extend_from_slice(values.as_bytes().ok_or_else(broken)?);
+    to.extend_from_slice(raw(values)?);
     Ok(to)
 }
 
@@ -105,7 +127,7 @@ impl Entries {
             Some((places, values)) => (Some(&places[..]), values.slice()),
             None => raw_entries(&self.x).ok_or_else(broken)?,
         };
-        Ok((places, values.as_bytes().ok_or_else(broken)?))
+        Ok((places, raw(values)?))
     }
     /// All of them as bytes.
     pub(crate) fn all(&self) -> Result<Vec<u8>> {

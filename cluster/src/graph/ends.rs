@@ -2,25 +2,17 @@
 
 use std::ops::Range;
 
-use sparring::algebra::{Slice, SliceMut, Value};
 use sparring::{Pattern, Result};
 
 use crate::cluster::Shared;
 use crate::fold::Line;
 use crate::link::Parts;
-use crate::wire::{buffer, put_indices, reserved};
+use crate::wire::{buffer, put_indices, reserved, zeros};
 
 /// Degrees below this are told apart when targets are put in order, larger ones by their logarithm.
 const SMALL: usize = 64;
 /// Classes of degrees.
 const CLASSES: usize = SMALL + 27;
-
-/// A vector of zeros.
-pub(super) fn zeros<T: Clone + Default>(n: usize) -> Result<Vec<T>> {
-    let mut made = reserved(n, "a vector")?;
-    made.resize(n, T::default());
-    Ok(made)
-}
 
 /// The rows, or the columns, of a block that have entries: numbered by the rank that holds them, and on each by their
 /// degree, the largest first, or by their places.
@@ -121,13 +113,4 @@ impl Ends {
             col_degrees,
         })
     }
-}
-
-/// The bytes of numbers.
-pub(super) fn bytes<T: Value>(x: &[T]) -> &[u8] {
-    Slice::of(x).as_bytes().unwrap_or_default()
-}
-/// The same, to be written.
-pub(super) fn bytes_mut<T: Value>(x: &mut [T]) -> &mut [u8] {
-    SliceMut::of(x).into_bytes().unwrap_or_default()
 }

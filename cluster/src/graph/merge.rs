@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use sparring::Result;
 
-use super::ends::zeros;
+use crate::wire::zeros;
 use crate::wire::{broken, reserved};
 
 /// The order in which a rank computes with its vertices: those of as many sums beside each other, so that no branch of

@@ -5,11 +5,11 @@ use sparring::graph::PageRankOptions;
 use sparring::runtime::{BinaryOp, IndexList, Machine, Matrix, Monoid, Op, Scalar, Semiring, UnaryOp, Vector};
 use sparring::{Cpu, Error, Result};
 
-use super::ends::zeros;
 use super::pull::Pull;
 use super::{block_of, check, constant, on_one_rank};
 use crate::Cluster;
 use crate::blocks::Piece;
+use crate::wire::zeros;
 use crate::wire::{broken, reserved};
 
 /// Ranks of vertices, on the machine.

@@ -11,10 +11,11 @@ use sparring::par::Threads;
 use sparring::runtime::engine::{PanelRows, masked_pairs};
 use sparring::{Error, Pattern, Result};
 
-use super::ends::{Ends, bytes, bytes_mut, zeros};
+use super::ends::Ends;
 use crate::cluster::Shared;
 use crate::link::{Link, Parts};
 use crate::wire::{Bytes, broken, reserved};
+use crate::wire::{bytes, bytes_mut, zeros};
 
 /// No name: too few neighbors for a triangle.
 const NAMELESS: u32 = u32::MAX;

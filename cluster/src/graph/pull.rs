@@ -13,10 +13,11 @@ use std::sync::Arc;
 use rayon::prelude::*;
 use sparring::{Pattern, Result};
 
-use super::ends::{Ends, Numbers, bytes, bytes_mut, zeros};
+use super::ends::{Ends, Numbers};
 use super::merge::Merge;
 use crate::cluster::Shared;
 use crate::wire::{Bytes, broken, reserved};
+use crate::wire::{bytes, bytes_mut, zeros};
 
 /// Edges of a task, and values of one, about.
 const TASK: usize = 1 << 14;

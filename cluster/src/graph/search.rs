@@ -17,12 +17,11 @@ use sparring::runtime::{Machine, Matrix, Vector};
 use sparring::{Cpu, Pattern, Result};
 
 use super::block_of;
-use super::ends::{bytes, zeros};
 use crate::Cluster;
 use crate::blocks::Piece;
 use crate::cluster::Shared;
 use crate::link::Parts;
-use crate::wire::{Bytes, broken, reserved};
+use crate::wire::{Bytes, broken, bytes, reserved, zeros};
 
 /// No level, and no vertex.
 const NONE: u32 = u32::MAX;
