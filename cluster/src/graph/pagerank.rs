@@ -6,7 +6,7 @@ use sparring::runtime::{BinaryOp, IndexList, Machine, Matrix, Monoid, Op, Scalar
 use sparring::{Cpu, Error, Result};
 
 use super::pull::Pull;
-use super::{block_of, check, constant, on_one_rank};
+use super::{block_of, check, constant, graph_of, on_one_rank};
 use crate::Cluster;
 use crate::blocks::Piece;
 use crate::wire::zeros;
@@ -55,8 +55,10 @@ pub fn pagerank(machine: &Machine, a: &Matrix, options: &PageRankOptions) -> Res
     if options.tolerance.partial_cmp(&0.0) != Some(std::cmp::Ordering::Greater) {
         return refuse("tolerance", format!("{} is not positive", options.tolerance));
     }
-    if let Some((cpu, graph)) = on_one_rank(machine, a, false)? {
-        let found = sparring::graph::pagerank(cpu, &graph, options)?;
+    if let Some(one) = on_one_rank(machine)
+        && let Some(cpu) = one.typed::<Cpu>()
+    {
+        let found = sparring::graph::pagerank(cpu, &graph_of(one, a, false)?, options)?;
         let ranks = machine.upload_vector(&Vector::full(Array::of(found.ranks))?)?;
         return Ok(PageRank { ranks, iterations: found.iterations, change: found.change });
     }

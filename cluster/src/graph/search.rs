@@ -67,7 +67,7 @@ pub(super) fn reached<T: Value>(
 }
 
 /// The columns of a block that each rank of the world holds, and the place of the first in what it holds.
-fn holders(shared: &Shared, n: usize) -> Vec<(Range<usize>, usize)> {
+pub(super) fn holders(shared: &Shared, n: usize) -> Vec<(Range<usize>, usize)> {
     let cols = shared.grid.block((n, n)).1;
     let of = |at| {
         let piece = shared.grid.piece_of(n, at);
@@ -75,6 +75,11 @@ fn holders(shared: &Shared, n: usize) -> Vec<(Range<usize>, usize)> {
         (start - cols.start..end - cols.start, start.saturating_sub(piece.start))
     };
     shared.grid.all().map(of).collect()
+}
+
+/// The rank that holds a column of a block: pieces follow each other in the order of ranks.
+pub(super) fn holder(holders: &[(Range<usize>, usize)], col: u32) -> usize {
+    holders.partition_point(|(range, _)| range.end <= col as usize)
 }
 
 /// What one level finds out: the least row of the level that leads to each column.
@@ -108,8 +113,7 @@ struct Messages {
 impl Messages {
     /// The messages for these columns, each to its holder.
     fn deal(&mut self, holders: &[(Range<usize>, usize)], cols: &[u32], parent: impl Fn(u32) -> u32) {
-        // Pieces follow each other in the order of ranks.
-        let holder = |col: u32| holders.partition_point(|(range, _)| range.end <= col as usize);
+        let holder = |col: u32| holder(holders, col);
         self.next.fill(0);
         cols.iter().for_each(|&col| self.next[holder(col)] += 8);
         self.parts.lengths.copy_from_slice(&self.next);
