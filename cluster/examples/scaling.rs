@@ -1,12 +1,12 @@
-//! Times of A·A, PageRank, triangles and searches of R-MAT graphs, and of CP-ALS, on the ranks of a job, as lines of
-//! JSON.
+//! Times of A·A, PageRank, triangles, components, searches and shortest paths of R-MAT graphs, and of CP-ALS, on the ranks
+//! of a job, as lines of JSON.
 //!
 //! ```sh
 //! mpirun -n 4 target/release/examples/scaling --scale 16 --weak
 //! ```
 //! `--scale S`: 2^S vertices and 8·2^S edges drawn. `--weak`: log₂ p more for p ranks, so that each has as many edges.
-//! `--only mxm|pagerank|triangles|bfs|cp` leaves the others out. `--device cuda` computes on a GPU for each rank of a
-//! node. A search begins at the vertex of most edges. CP-ALS: 5 sweeps with 16 columns of a tensor of
+//! `--only mxm|pagerank|triangles|bfs|components|sssp|cp` leaves the others out. `--device cuda` computes on a GPU for each
+//! rank of a node. Searches and paths begin at the vertex of most edges; lengths of edges lie between 0 and 1. CP-ALS: 5 sweeps with 16 columns of a tensor of
 //! 2^(S − 2) × 2^(S − 3) × 2^(S − 4) places and 8·2^S entries drawn, more at the first indices of each mode.
 //! `--repeat N`: minima of N runs. `--bare` leaves the cluster out: what one rank takes without it.
 
@@ -17,7 +17,7 @@ use sparring::algebra::{Array, Type};
 use sparring::factor::CpAls;
 use sparring::graph::PageRankOptions;
 use sparring::par::Threads;
-use sparring::runtime::{BinaryOp, Machine, Matrix, Semiring};
+use sparring::runtime::{BinaryOp, Machine, Matrix, Monoid, Semiring, UnaryOp};
 use sparring::spgemm::Options;
 use sparring::{Cpu, Result, Tensor};
 use sparring_cluster::{Cluster, Permutation, graph};
@@ -150,6 +150,22 @@ fn main() -> Result<()> {
             Ok(())
         })?;
     }
+    let mut components = none;
+    if wanted("components") {
+        components = least(asked.repeat, &machine, || graph::connected_components(&machine, &a).map(drop))?;
+    }
+    let (mut sssp, mut far) = (none, 0.0);
+    if wanted("sssp") {
+        let hub = hub()?;
+        let part = "f64(i * 7919 + j * 104729) / 997";
+        let lengths = machine.apply(&UnaryOp::new(&format!("{part} - floor({part})"), Type::F64)?, &a)?;
+        let max = Monoid::new("max", Type::F64)?;
+        sssp = least(asked.repeat, &machine, || {
+            let found = graph::sssp(&machine, &lengths, hub)?;
+            far = machine.reduce(&max, &found)?.get::<f64>().unwrap_or(none);
+            Ok(())
+        })?;
+    }
     let (mut cp, mut entries) = (none, 0);
     if wanted("cp") && !asked.gpu {
         let dims = [2, 3, 4].map(|less| 1u64 << scale.saturating_sub(less));
@@ -163,12 +179,14 @@ fn main() -> Result<()> {
     }
     if first {
         let shown = |ms: f64| if ms.is_nan() { "null".into() } else { format!("{ms:.3}") };
-        let [mxm, pagerank, triangles, bfs, cp] = [mxm, pagerank, triangles, bfs, cp].map(shown);
+        let [mxm, pagerank, triangles, bfs] = [mxm, pagerank, triangles, bfs].map(shown);
+        let [components, sssp, cp] = [components, sssp, cp].map(shown);
         println!(
             "{{\"ranks\": {ranks}, \"grid\": [{}, {}], \"bare\": {}, \"scale\": {scale}, \"nnz\": {}, \
              \"flops\": {flops}, \"nnz_c\": {nnz}, \"mxm_ms\": {mxm}, \"pagerank_steps\": {steps}, \
              \"pagerank_ms\": {pagerank}, \"triangles\": {found}, \"triangles_ms\": {triangles}, \
-             \"reached\": {reached}, \"bfs_ms\": {bfs}, \"cp_nnz\": {entries}, \"cp_ms\": {cp}}}",
+             \"reached\": {reached}, \"bfs_ms\": {bfs}, \"components_ms\": {components}, \"far\": {far}, \"sssp_ms\": {sssp}, \
+             \"cp_nnz\": {entries}, \"cp_ms\": {cp}}}",
             grid.0,
             grid.1,
             asked.bare,

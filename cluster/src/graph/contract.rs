@@ -20,6 +20,8 @@ use crate::wire::{Bytes, broken, bytes, bytes_mut, reserved, zeros};
 
 /// No vertex.
 const NONE: u32 = u32::MAX;
+/// Edges of each row that are looked at before the others.
+const FIRST: usize = 2;
 /// Rows of a task.
 const TASK: usize = 1 << 10;
 
@@ -78,11 +80,14 @@ impl Trees {
             (a, b) = (self.parent(above), self.parent(low));
         }
     }
-    /// The least vertex of the tree of each: parents are smaller, so theirs are known.
+    /// Makes the least vertex of a tree the parent of all in it: parents are smaller, so theirs are known.
+    fn compress(&self) {
+        (0..self.0.len()).for_each(|v| self.0[v].store(self.parent(self.parent(v as u32)), Relaxed));
+    }
+    /// The least vertex of the tree of each.
     fn roots(self) -> Vec<u32> {
-        let mut roots: Vec<u32> = self.0.into_iter().map(AtomicU32::into_inner).collect();
-        (0..roots.len()).for_each(|v| roots[v] = roots[roots[v] as usize]);
-        roots
+        self.compress();
+        self.0.into_iter().map(AtomicU32::into_inner).collect()
     }
 }
 
@@ -117,11 +122,22 @@ impl Stars {
         let union = Union::of(rows.clone(), cols.clone());
         let (row, col) = (union.place(rows.start), union.place(cols.start));
         let trees = Trees::new(union.len())?;
-        let link = |u: usize| block.row(u).iter().for_each(|&v| trees.link(u as u32 + row, v + col));
-        match shared.inner.threads().filter(|threads| threads.count() > 1) {
-            None => (0..rows.len()).for_each(link),
-            Some(threads) => threads.install(|| (0..rows.len()).into_par_iter().with_min_len(TASK).for_each(link)),
-        }
+        let threads = shared.inner.threads().filter(|threads| threads.count() > 1);
+        let link = |edges: Range<usize>| {
+            let of = |u: usize| {
+                let ends = block.row(u);
+                let edges = edges.start.min(ends.len())..edges.end.min(ends.len());
+                ends[edges].iter().for_each(|&v| trees.link(u as u32 + row, v + col));
+            };
+            match threads {
+                None => (0..rows.len()).for_each(of),
+                Some(threads) => threads.install(|| (0..rows.len()).into_par_iter().with_min_len(TASK).for_each(of)),
+            }
+        };
+        // A few edges join most vertices; of the others most are then found to join none, at a glance.
+        link(0..FIRST);
+        trees.compress();
+        link(FIRST..usize::MAX);
         Self::of(&trees.roots(), |place| union.vertex(place))
     }
     /// The least neighbor of each: the center, and of that the first of the others.
@@ -274,13 +290,15 @@ pub(super) fn labels(shared: &Shared, n: usize, block: &Pattern) -> Result<Vec<u
 /// For each vertex that this rank holds, the least of those that have the same root. Collective.
 fn least_of_trees(held: &Held<'_>, roots: Vec<u32>) -> Result<Vec<u32>> {
     let (shared, start) = (held.shared, held.piece.start);
+    // Those of other vertices than the root, with their places.
+    let others = || roots.iter().enumerate().filter(|(place, root)| start + place != **root as usize);
     let made = || {
-        let mut distinct: Vec<u32> = reserved(roots.len(), "roots")?;
-        distinct.extend(&roots);
+        let mut distinct: Vec<u32> = reserved(others().count(), "roots")?;
+        distinct.extend(others().map(|(_, root)| root));
         distinct.sort_unstable();
         distinct.dedup();
         let mut least: Vec<u32> = zeros(distinct.len())?;
-        for (place, root) in roots.iter().enumerate().rev() {
+        for (place, root) in others().rev() {
             if let Ok(k) = distinct.binary_search(root) {
                 least[k] = (start + place) as u32;
             }
@@ -289,8 +307,8 @@ fn least_of_trees(held: &Held<'_>, roots: Vec<u32>) -> Result<Vec<u32>> {
         Ok((distinct, to))
     };
     let told = shared.world.deal(made()).and_then(|(distinct, got)| {
-        let mut table: Vec<u32> = zeros(roots.len())?;
-        table.fill(NONE);
+        let mut table: Vec<u32> = reserved(roots.len(), "labels")?;
+        table.extend(held.piece.clone().map(|v| v as u32));
         for bytes in got.iter() {
             let (mut bytes, count) = (Bytes(bytes), bytes.len() / 8);
             for (root, least) in bytes.indices(count)?.zip(bytes.indices(count)?) {
@@ -300,11 +318,10 @@ fn least_of_trees(held: &Held<'_>, roots: Vec<u32>) -> Result<Vec<u32>> {
         }
         Ok((distinct, table))
     });
-    let (distinct, table) = shared.ready(told)?;
-    let (distinct, least) = held.values(Ok(distinct), &table)?;
-    let mut labels = roots;
-    for root in &mut labels {
-        *root = distinct.binary_search(root).map(|k| least[k]).map_err(|_| broken())?;
+    let (distinct, mut labels) = shared.ready(told)?;
+    let (distinct, least) = held.values(Ok(distinct), &labels)?;
+    for (place, root) in others() {
+        labels[place] = distinct.binary_search(root).map(|k| least[k]).map_err(|_| broken())?;
     }
     Ok(labels)
 }

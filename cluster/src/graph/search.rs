@@ -21,7 +21,7 @@ use crate::Cluster;
 use crate::blocks::Piece;
 use crate::cluster::Shared;
 use crate::link::Parts;
-use crate::wire::{Bytes, broken, bytes, reserved, zeros};
+use crate::wire::{Bytes, broken, buffer, bytes, reserved, zeros};
 
 /// No level, and no vertex.
 const NONE: u32 = u32::MAX;
@@ -161,12 +161,21 @@ fn search(shared: &Shared, n: usize, block: &Pattern, source: usize) -> Result<F
         front.push((source - rows.start) as u32);
     }
     let threads = shared.inner.threads().filter(|threads| threads.count() > 1);
+    // Of this rank's level, which it tells the others where it has an error.
+    let mut came = Ok(());
     for level in 1.. {
         // Rows of the block that are new, one piece of the row of the grid after another.
-        let gathered = shared.row.all_gather(bytes(&front))?;
-        all.clear();
-        all.extend(Bytes(&gathered.bytes).indices(gathered.bytes.len() / 4)?);
-        if shared.world.all_words([all.len() as u64, 0]).iter().all(|words| words[0] == 0) {
+        let mine = came.and_then(|()| {
+            let mut mine = buffer(4 * front.len())?;
+            mine.extend_from_slice(bytes(&front));
+            Ok(((), mine))
+        });
+        let gathered = shared.row.gather(mine).and_then(|((), gathered)| {
+            all.clear();
+            all.extend(Bytes(&gathered.bytes).indices(gathered.bytes.len() / 4)?);
+            Ok(((), all.len()))
+        });
+        if shared.counted(gathered)?.1 == 0 {
             break;
         }
         new.clear();
@@ -184,20 +193,22 @@ fn search(shared: &Shared, n: usize, block: &Pattern, source: usize) -> Result<F
             columns.seen[col as usize / 64].fetch_or(1 << (col % 64), Relaxed);
             columns.least[col as usize].load(Relaxed) + rows.start as u32
         });
-        let got = shared.world.exchange(&to.parts)?;
-        front.clear();
-        for pair in got.bytes.as_chunks::<8>().0 {
-            let pair = u64::from_le_bytes(*pair);
-            let (place, parent) = (pair as u32 as usize, (pair >> 32) as u32);
-            let known = found.levels.get_mut(place).ok_or_else(broken)?;
-            if *known == NONE {
-                *known = level;
-                found.parents[place] = parent;
-                front.push((piece.start - rows.start + place) as u32);
-            } else if *known == level {
-                found.parents[place] = found.parents[place].min(parent);
+        came = shared.world.exchange(&to.parts).and_then(|got| {
+            front.clear();
+            for pair in got.bytes.as_chunks::<8>().0 {
+                let pair = u64::from_le_bytes(*pair);
+                let (place, parent) = (pair as u32 as usize, (pair >> 32) as u32);
+                let known = found.levels.get_mut(place).ok_or_else(broken)?;
+                if *known == NONE {
+                    *known = level;
+                    found.parents[place] = parent;
+                    front.push((piece.start - rows.start + place) as u32);
+                } else if *known == level {
+                    found.parents[place] = found.parents[place].min(parent);
+                }
             }
-        }
+            Ok(())
+        });
     }
     Ok(found)
 }
