@@ -38,6 +38,8 @@ struct Columns<'a> {
     least: Vec<AtomicU64>,
     /// Whether that is to be told.
     fell: Vec<AtomicBool>,
+    /// Whether one thread follows edges, which needs no locked instructions.
+    alone: bool,
 }
 
 impl Columns<'_> {
@@ -52,11 +54,19 @@ impl Columns<'_> {
                 if weight == f64::INFINITY || sum == f64::INFINITY {
                     continue;
                 }
-                let (least, sum) = (&self.least[col as usize], ordered(sum));
-                if sum < least.load(Relaxed)
-                    && sum < least.fetch_min(sum, Relaxed)
-                    && !self.fell[col as usize].swap(true, Relaxed)
-                {
+                let (least, fell, sum) = (&self.least[col as usize], &self.fell[col as usize], ordered(sum));
+                if sum >= least.load(Relaxed) {
+                    continue;
+                }
+                let is_new = if self.alone {
+                    least.store(sum, Relaxed);
+                    let fell_before = fell.load(Relaxed);
+                    fell.store(true, Relaxed);
+                    !fell_before
+                } else {
+                    sum < least.fetch_min(sum, Relaxed) && !fell.swap(true, Relaxed)
+                };
+                if is_new {
                     new.push(col);
                 }
             }
@@ -172,6 +182,7 @@ pub(super) fn lengths(
     source: usize,
 ) -> Result<Vec<f64>> {
     let (piece, (rows, cols)) = (shared.grid.piece(n), shared.grid.block((n, n)));
+    let threads = shared.inner.threads().filter(|threads| threads.count() > 1);
     let made = block.and_then(|block| {
         let weights = block.values();
         if let Some(k) = weights.iter().position(|w| w.is_nan()) {
@@ -180,8 +191,8 @@ pub(super) fn lengths(
             let message = format!("that of the edge from {u} to {v} is NaN");
             return Err(Error::Argument { name: "weight", message });
         }
-        let mut columns =
-            Columns { block, least: reserved(cols.len(), "lengths")?, fell: reserved(cols.len(), "columns")? };
+        let (least, fell) = (reserved(cols.len(), "lengths")?, reserved(cols.len(), "columns")?);
+        let mut columns = Columns { block, least, fell, alone: threads.is_none() };
         columns.least.resize_with(cols.len(), || AtomicU64::new(u64::MAX));
         columns.fell.resize_with(cols.len(), AtomicBool::default);
         let (mut lengths, waits): (Vec<f64>, _) = (zeros(piece.len())?, zeros(piece.len())?);
@@ -195,7 +206,6 @@ pub(super) fn lengths(
     let (columns, mut waiting, holders) = shared.ready(made)?;
     let step = step(shared, columns.block.values(), n, edges);
     waiting.bound = step;
-    let threads = shared.inner.threads().filter(|threads| threads.count() > 1);
     let (mut came, mut rounds) = (Ok(()), 0usize);
     loop {
         let message = came.and_then(|()| waiting.message(piece.start - rows.start));
