@@ -16,7 +16,7 @@ use sparring::{Pattern, Result};
 
 use super::held::Held;
 use crate::cluster::Shared;
-use crate::wire::{Bytes, broken, bytes, bytes_mut, reserved, zeros};
+use crate::wire::{Bytes, bytes, bytes_mut, reserved, zeros};
 
 /// No vertex.
 const NONE: u32 = u32::MAX;
@@ -284,46 +284,9 @@ pub(super) fn labels(shared: &Shared, n: usize, block: &Pattern) -> Result<Vec<u
     };
     let moving = shared.ready(moving())?;
     settle(&held, moving, &mut parents)?;
-    least_of_trees(&held, parents)
-}
-
-/// For each vertex that this rank holds, the least of those that have the same root. Collective.
-fn least_of_trees(held: &Held<'_>, roots: Vec<u32>) -> Result<Vec<u32>> {
-    let (shared, start) = (held.shared, held.piece.start);
-    // Those of other vertices than the root, with their places.
-    let others = || roots.iter().enumerate().filter(|(place, root)| start + place != **root as usize);
-    let made = || {
-        let mut distinct: Vec<u32> = reserved(others().count(), "roots")?;
-        distinct.extend(others().map(|(_, root)| root));
-        distinct.sort_unstable();
-        distinct.dedup();
-        let mut least: Vec<u32> = zeros(distinct.len())?;
-        for (place, root) in others().rev() {
-            if let Ok(k) = distinct.binary_search(root) {
-                least[k] = (start + place) as u32;
-            }
-        }
-        let to = held.messages(&distinct, Some(&least))?;
-        Ok((distinct, to))
-    };
-    let told = shared.world.deal(made()).and_then(|(distinct, got)| {
-        let mut table: Vec<u32> = reserved(roots.len(), "labels")?;
-        table.extend(held.piece.clone().map(|v| v as u32));
-        for bytes in got.iter() {
-            let (mut bytes, count) = (Bytes(bytes), bytes.len() / 8);
-            for (root, least) in bytes.indices(count)?.zip(bytes.indices(count)?) {
-                let known = &mut table[held.place(root)?];
-                *known = least.min(*known);
-            }
-        }
-        Ok((distinct, table))
-    });
-    let (distinct, mut labels) = shared.ready(told)?;
-    let (distinct, least) = held.values(Ok(distinct), &labels)?;
-    for (place, root) in others() {
-        labels[place] = distinct.binary_search(root).map(|k| least[k]).map_err(|_| broken())?;
-    }
-    Ok(labels)
+    // The least vertex of a component and the least of its neighbors hook to each other in each round, so that it is a
+    // root in all of them.
+    Ok(parents)
 }
 
 #[cfg(test)]
