@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::ffi::CStr;
 use std::fmt;
 use std::mem::MaybeUninit;
+use std::ops::Range;
 use std::ptr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -190,6 +191,34 @@ impl Gpus {
         }
         self.end()
     }
+    /// Sends parts of arrays to ranks of the group and fills parts of others, behind what is on the stream of `inner`, and
+    /// returns when that is asked. An error ends the job, for the others would wait.
+    pub(crate) fn moved(&self, link: &dyn Link, inner: &Cuda, to: &[Stretch], from: &[Stretch]) {
+        let made = || {
+            let (comm, _) = self.begin()?;
+            let stream = ptr::with_exposed_provenance_mut(inner.stream() as usize);
+            let kind = sys::ncclDataType_t::ncclUint8;
+            for part in to.iter().filter(|part| part.bytes > 0) {
+                let at = ptr::with_exposed_provenance(part.at as usize);
+                // SAFETY: so many bytes of an array in this GPU's memory, which `Stretch::of` saw to. The array is given
+                //         back in the order of the stream on which this is put. The other rank receives as many in the
+                //         same order.
+                let sent = unsafe { nccl::send(at, part.bytes, kind, part.rank as i32, comm.0, stream) };
+                checked("a part of an array", sent)?;
+            }
+            for part in from.iter().filter(|part| part.bytes > 0) {
+                let at = ptr::with_exposed_provenance_mut(part.at as usize);
+                // SAFETY: likewise, of memory that is to be filled, and that nothing else reads before.
+                let got = unsafe { nccl::recv(at, part.bytes, kind, part.rank as i32, comm.0, stream) };
+                checked("a part of an array", got)?;
+            }
+            checked("an end", nccl::group_end())
+        };
+        made().unwrap_or_else(|error: Error| {
+            eprintln!("rank {} of its group: {error}", link.rank());
+            link.abort(1)
+        });
+    }
     /// The communicator, in the context of this GPU, as messages begin.
     fn begin(&self) -> Result<(MutexGuard<'_, Comm>, sys::cudaStream_t)> {
         self.context.bind_to_thread().map_err(|e| refused("NCCL", e.to_string()))?;
@@ -224,6 +253,23 @@ impl Gpus {
             }
         }
         self.end()
+    }
+}
+
+/// A part of an array in this GPU's memory, and the rank of a group that it goes to or comes from.
+pub(crate) struct Stretch {
+    rank: usize,
+    at: u64,
+    bytes: usize,
+}
+
+impl Stretch {
+    pub(crate) fn of(rank: usize, array: &DeviceArray, range: Range<usize>) -> Result<Self> {
+        if range.start > range.end || range.end > array.len() {
+            return Err(broken());
+        }
+        let size = array.ty().size();
+        Ok(Self { rank, at: array.address() + (range.start * size) as u64, bytes: range.len() * size })
     }
 }
 

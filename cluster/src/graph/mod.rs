@@ -1,5 +1,6 @@
 //! Graph algorithms by operations, on a [`Cluster`] and on any other [`Machine`] with the same results; PageRank,
-//! breadth-first search and the count of triangles have kernels of their own on ranks of processors.
+//! breadth-first search and the count of triangles have kernels of their own on ranks of processors, PageRank also on
+//! GPUs.
 //!
 //! A graph is its adjacency matrix, of any type: entry (i, j) is the edge from i to j, stored zeros too. Results are
 //! vectors of the machine: on a cluster each rank has its piece, and
@@ -12,6 +13,8 @@ mod merge;
 mod pagerank;
 mod panels;
 mod pull;
+#[cfg(feature = "cuda")]
+mod ranked;
 mod search;
 mod sssp;
 pub(crate) mod triangles;

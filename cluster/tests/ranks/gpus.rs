@@ -73,7 +73,7 @@ pub(crate) fn all(cluster: &Cluster, gpu: &Cuda) {
         vectors(&cpu, &many, &mut draw, (m, k));
         moved(&cpu, &many, &mut draw, (m, k));
     }
-    graphs(&many, &mut draw);
+    graphs(&many, gpu, &mut draw);
     // No room on one rank is an error of all, and the next product is right.
     let a = whole(&mut draw, (2_000, 2_000), 40_000, Type::F64);
     let x = many.upload(&a).unwrap();
@@ -181,7 +181,8 @@ fn moved(cpu: &Machine, many: &Machine, draw: &mut Draw, (m, n): (usize, usize))
 }
 
 /// Algorithms of products with vectors, beside those of the processor.
-fn graphs(many: &Machine, draw: &mut Draw) {
+fn graphs(many: &Machine, gpu: &Cuda, draw: &mut Draw) {
+    use sparring::graph::PageRankOptions;
     use sparring_cluster::graph::{bfs_levels, connected_components, pagerank};
     for n in [1, 3, 50, 4_000] {
         let a = whole(draw, (n, n), 6 * n, Type::F64);
@@ -194,7 +195,17 @@ fn graphs(many: &Machine, draw: &mut Draw) {
         );
         let components = |machine: &Machine, a: &Matrix| connected_components(machine, a).unwrap();
         same_vector("components", &components(&alone, &a).download().unwrap(), &components(many, &b));
-        let ranked = |machine: &Machine, a: &Matrix| pagerank(machine, a, &Default::default()).unwrap().ranks;
-        close("ranks", &ranked(&alone, &a).download().unwrap(), &ranked(many, &b));
+        // Where all are the same, some are given by hand, or are lost; on all GPUs and on one.
+        let some = (0..n).map(|v| (v % 3) as f64).collect::<Vec<_>>();
+        for (drop_dangling, some) in [(false, None), (true, None), (false, Some(some).filter(|some| some.len() > 1))] {
+            let options = PageRankOptions { drop_dangling, personalization: some, ..Default::default() };
+            let ranked = |machine: &Machine, a: &Matrix| pagerank(machine, a, &options).unwrap();
+            let (here, there, again) = (ranked(&alone, &a), ranked(many, &b), ranked(many, &b));
+            let what = format!("ranks of {n}, {options:?}");
+            close(&what, &here.ranks.download().unwrap(), &there.ranks);
+            assert_eq!((here.iterations, there.change), (there.iterations, again.change), "{what}");
+            same_vector(&what, &there.ranks.download().unwrap(), &again.ranks);
+            close(&what, &here.ranks.download().unwrap(), &ranked(&Machine::from(gpu.clone()), &a).ranks);
+        }
     }
 }
