@@ -101,6 +101,8 @@ mod factor;
 mod fold;
 #[cfg(all(feature = "cuda", feature = "mpi"))]
 mod gpu_fold;
+#[cfg(all(feature = "cuda", feature = "mpi"))]
+mod gpu_move;
 pub mod graph;
 mod grid;
 mod link;
