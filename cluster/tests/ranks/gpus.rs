@@ -183,7 +183,7 @@ fn moved(cpu: &Machine, many: &Machine, draw: &mut Draw, (m, n): (usize, usize))
 /// Algorithms of products with vectors, beside those of the processor.
 fn graphs(many: &Machine, gpu: &Cuda, draw: &mut Draw) {
     use sparring::graph::PageRankOptions;
-    use sparring_cluster::graph::{bfs_levels, connected_components, pagerank};
+    use sparring_cluster::graph::{bfs_levels, connected_components, pagerank, sssp};
     for n in [1, 3, 50, 4_000] {
         let a = whole(draw, (n, n), 6 * n, Type::F64);
         let b = many.upload(&a).unwrap();
@@ -195,6 +195,11 @@ fn graphs(many: &Machine, gpu: &Cuda, draw: &mut Draw) {
         );
         let components = |machine: &Machine, a: &Matrix| connected_components(machine, a).unwrap();
         same_vector("components", &components(&alone, &a).download().unwrap(), &components(many, &b));
+        let squares = UnaryOp::new("a * a", Type::F64).unwrap();
+        let lengths = |machine: &Machine, a: &Matrix| sssp(machine, &machine.apply(&squares, a).unwrap(), 0).unwrap();
+        same_vector("lengths", &lengths(&alone, &a).download().unwrap(), &lengths(many, &b));
+        let triangles = |machine: &Machine, a: &Matrix| machine.triangles(a, Default::default()).unwrap().count;
+        assert_eq!(triangles(&alone, &a), triangles(many, &b), "triangles of {n}");
         // Where all are the same, some are given by hand, or are lost; on all GPUs and on one.
         let some = (0..n).map(|v| (v % 3) as f64).collect::<Vec<_>>();
         for (drop_dangling, some) in [(false, None), (true, None), (false, Some(some).filter(|some| some.len() > 1))] {
