@@ -33,6 +33,8 @@ mod products;
 mod program;
 #[path = "../../tests/oracle/tally.rs"]
 mod tally;
+#[path = "ranks/tensors.rs"]
+mod tensors;
 
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
@@ -78,6 +80,7 @@ fn rank(scenario: &str) {
         "faults" => faults::all(&cluster),
         "files" => files::all(&cluster),
         "entries" => entries::all(&cluster),
+        "tensors" => tensors::all(&cluster),
         other => failures::rank(other, &cluster),
     }
 }
@@ -138,7 +141,7 @@ fn job() {
     let asked = std::env::var("SPARRING_RANKS").unwrap_or_else(|_| "1,2,4,6,9".into());
     let asked: Vec<usize> = asked.split(',').map(|n| n.trim().parse().expect("a number of ranks")).collect();
     for &ranks in &asked {
-        for scenario in ["products", "algorithms", "neighbours", "factor", "files", "entries", "oracle"] {
+        for scenario in ["products", "algorithms", "neighbours", "factor", "files", "entries", "tensors", "oracle"] {
             let out = start(ranks, scenario, Duration::from_secs(480));
             let (said, errors) = (String::from_utf8_lossy(&out.stdout), String::from_utf8_lossy(&out.stderr));
             assert!(out.status.success(), "{scenario} on {ranks} ranks:\n{said}\n{errors}");
