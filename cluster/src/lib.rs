@@ -66,8 +66,9 @@
 //! [`read_matrix_market`](Cluster::read_matrix_market), [`read_edges`](Cluster::read_edges),
 //! [`read_dimacs`](Cluster::read_dimacs) and [`read_frostt`](Cluster::read_frostt) parse a part of a file on each rank,
 //! [`write_matrix_market`](Cluster::write_matrix_market) writes a block. [`build`](Cluster::build) and
-//! [`build_tensor`](Cluster::build_tensor) take entries from all ranks, and [`permuted`](Cluster::permuted) gives rows
-//! and columns a random order, so that blocks have about as many entries each.
+//! [`build_tensor`](Cluster::build_tensor) take entries from all ranks, [`rmat`](Cluster::rmat) and
+//! [`uniform`](Cluster::uniform) draw them, and [`permuted`](Cluster::permuted) gives rows and columns a random order,
+//! so that blocks have about as many entries each.
 //!
 //! # Results
 //!
@@ -114,6 +115,7 @@ mod nccl;
 mod panel;
 mod permute;
 mod product;
+mod random;
 mod read;
 mod route;
 mod tensor;
@@ -127,4 +129,5 @@ pub use grid::Grid;
 #[cfg(feature = "mpi")]
 pub use mpi;
 pub use permute::Permutation;
+pub use random::Rmat;
 pub use tensor::Tensor;

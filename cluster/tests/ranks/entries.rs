@@ -4,7 +4,7 @@ use sparring::algebra::{Array, Type};
 use sparring::par::Threads;
 use sparring::runtime::{BinaryOp, Machine, Matrix};
 use sparring::{Cpu, Error};
-use sparring_cluster::{Cluster, Permutation, graph};
+use sparring_cluster::{Cluster, Permutation, Rmat, graph};
 
 use crate::products::{Draw, same, same_vector};
 
@@ -50,6 +50,19 @@ pub(crate) fn all(cluster: &Cluster) {
     let levels = graph::bfs_levels(&Machine::from(Cpu::new()), &a, 5).unwrap();
     let there = graph::bfs_levels(&many, &b, p.image(5)).unwrap();
     same_vector("levels", &levels, &cluster.permuted_back(&there, &p).unwrap());
+    // The same graph on any number of ranks.
+    let alone = Cluster::alone(Cpu::with_threads(2).unwrap());
+    for options in [Rmat::new(), Rmat::new().shuffled(false).undirected(true), Rmat::new().quadrants(0.3, 0.3, 0.2)] {
+        for (scale, factor, seed) in [(0, 1, 0), (3, 0, 1), (7, 8, 2), (18, 12, 3)] {
+            let graph = |cluster: &Cluster| cluster.rmat(scale, factor, seed, &options).unwrap();
+            same("R-MAT", &graph(&alone).download().unwrap(), &graph(cluster));
+        }
+    }
+    for (shape, count) in [((0, 5), 0), ((1, 1), 9), ((300, 7), 900)] {
+        let here = alone.uniform(shape, count, 5).unwrap().download().unwrap();
+        same("uniform", &here, &cluster.uniform(shape, count, 5).unwrap());
+        assert!(cluster.uniform((0, 5), 1, 5).is_err());
+    }
     // What one rank brings is refused by all.
     let is_last = rank + 1 == ranks;
     let wrong = (vec![if is_last { 9 } else { 0 }], vec![0], Array::of(vec![1.0]));
