@@ -1,6 +1,7 @@
 // graph_rank.cu: what a step of PageRank does beside y = Aᵀ x. Sums over all vertices are made of sums of BLOCK * EACH
 // of them, in order, so that they are the same in every run. Set in front: `Offset`.
 #include "graph.cuh"
+#include "index.cuh"
 constexpr u32 BLOCK = 256, EACH = 4;
 
 // Adds up what each thread has, over a block.
@@ -45,4 +46,65 @@ BOUNDED_KERNEL((1024), rank_total, u64 blocks, u32 drop, const double* sums, dou
   change = block_sum(change, room);
   lost = block_sum(lost, room);
   if (threadIdx.x == 0) total[0] = change, total[1] = drop ? 0.0 : lost;
+}
+
+// A part of a graph: a block of the adjacency matrix, whose columns with entries are listed, and the vertices of this
+// process. Grids: a thread a row, a column of the list, a bound or a vertex; `part_step` as `rank_step`.
+
+// How many entries each row has, and whether it has some; either may be null.
+KERNEL(part_rows, Offsets ptr, u64 n, double* degrees, u32* present) {
+  const u64 v = (u64)blockIdx.x * blockDim.x + threadIdx.x;
+  if (v >= n) return;
+  const u64 count = ptr[v + 1] - ptr[v];
+  if (degrees != nullptr) degrees[v] = (double)count;
+  if (present != nullptr) present[v] = count > 0;
+}
+// The rows that have entries, in order, and row pointers of these alone; before[v] = such rows before row v.
+KERNEL(part_columns, Offsets ptr, Offsets before, u64 n, u32* columns, Offsets starts) {
+  const u64 v = (u64)blockIdx.x * blockDim.x + threadIdx.x;
+  if (v >= n) return;
+  const u64 from = ptr[v], to = ptr[v + 1];
+  if (to > from) columns[before[v]] = (u32)v, starts.set(before[v], from);
+  if (v + 1 == n) starts.set(before[n], to);
+}
+// found[k] = columns of the list below bounds[k].
+KERNEL(part_below, const u32* columns, u64 count, const u32* bounds, u64 n, u64* found) {
+  const u64 k = (u64)blockIdx.x * blockDim.x + threadIdx.x;
+  if (k < n) found[k] = lower_bound(columns, (u64)0, count, bounds[k]);
+}
+// at[columns[q] + shift] = first + q: where the sum for each vertex stands that one process sends. `shift` wraps.
+KERNEL(part_expect, const u32* columns, u64 count, u32 shift, u32 first, u32* at) {
+  const u64 q = (u64)blockIdx.x * blockDim.x + threadIdx.x;
+  if (q < count) at[columns[q] + shift] = first + (u32)q;
+}
+// `rank_shares` of the sums of `parts` + 1 degrees of each vertex.
+KERNEL(part_shares, const double* degrees, const double* others, u32 parts, u64 n, double damping, double* share) {
+  const u64 v = (u64)blockIdx.x * blockDim.x + threadIdx.x;
+  if (v >= n) return;
+  double degree = degrees[v];
+  for (u32 k = 0; k < parts; ++k) degree += others[k * n + v];
+  share[v] = degree > 0 ? damping / degree : 0;
+}
+// `rank_step` where what each vertex pulls is added up in the order of `sources` processes: sums[at[k * n + v]], if
+// process k has one for it.
+BOUNDED_KERNEL((256), part_step, u64 n, u32 first, double rest, double even, const double* jumps, const double* share,
+               u32 sources, const u32* at, const double* sums, double* ranks, double* passed, double* totals) {
+  __shared__ double room[33];
+  double change = 0, lost = 0;
+  for (u32 k = 0; k < EACH; ++k) {
+    const u64 v = ((u64)blockIdx.x * EACH + k) * BLOCK + threadIdx.x;
+    if (v >= n) break;
+    double pulled = 0;
+    for (u32 source = first ? sources : 0; source < sources; ++source) {
+      const u32 q = at[source * n + v];
+      if (q != NONE) pulled += sums[q];
+    }
+    const double p = jumps == nullptr ? even : jumps[v];
+    const double rank = first ? p : rest * p + pulled, s = share[v];
+    change += first ? 0.0 : ::fabs(rank - ranks[v]);
+    if (s == 0) lost += rank;
+    ranks[v] = rank;
+    passed[v] = rank * s;
+  }
+  told_by_block(change, lost, room, totals);
 }

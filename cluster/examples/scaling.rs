@@ -1,12 +1,13 @@
-//! Times of A·A, PageRank, triangles and searches of R-MAT graphs, and of CP-ALS, on the ranks of a job, as lines of
-//! JSON.
+//! Times of A·A, Aᵀ, PageRank, triangles, components, searches and shortest paths of R-MAT graphs, and of CP-ALS, on the
+//! ranks of a job, as lines of JSON.
 //!
 //! ```sh
 //! mpirun -n 4 target/release/examples/scaling --scale 16 --weak
 //! ```
 //! `--scale S`: 2^S vertices and 8·2^S edges drawn. `--weak`: log₂ p more for p ranks, so that each has as many edges.
-//! `--only mxm|pagerank|triangles|bfs|cp` leaves the others out. `--device cuda` computes on a GPU for each rank of a
-//! node. A search begins at the vertex of most edges. CP-ALS: 5 sweeps with 16 columns of a tensor of
+//! `--only mxm|transpose|pagerank|triangles|bfs|components|sssp|cp` leaves the others out. `--device cuda` computes on a GPU
+//! for each rank of a node. Searches and paths begin at the vertex of most edges; lengths of edges lie between 0 and 1.
+//! CP-ALS: 5 sweeps with 16 columns of a tensor of
 //! 2^(S − 2) × 2^(S − 3) × 2^(S − 4) places and 8·2^S entries drawn, more at the first indices of each mode.
 //! `--repeat N`: minima of N runs. `--bare` leaves the cluster out: what one rank takes without it.
 
@@ -15,7 +16,7 @@ use std::time::Instant;
 use sparring::algebra::Type;
 use sparring::factor::CpAls;
 use sparring::graph::PageRankOptions;
-use sparring::runtime::{Machine, Semiring};
+use sparring::runtime::{Machine, Monoid, Semiring, UnaryOp};
 use sparring::spgemm::Options;
 use sparring::{Cpu, Result, Tensor};
 use sparring_cluster::{Cluster, Rmat, graph};
@@ -93,6 +94,10 @@ fn main() -> Result<()> {
         drop(plan);
         mxm = least(asked.repeat, &machine, || machine.mxm(&ring, &a, &a).map(drop))?;
     }
+    let mut transpose = none;
+    if wanted("transpose") {
+        transpose = least(asked.repeat, &machine, || machine.transpose(&a).map(drop))?;
+    }
     let (mut pagerank, mut steps) = (none, 0);
     if wanted("pagerank") {
         let ranked = PageRankOptions { tolerance: 1e-6, ..PageRankOptions::default() };
@@ -102,7 +107,7 @@ fn main() -> Result<()> {
         })?;
     }
     let (mut triangles, mut found) = (none, 0);
-    if wanted("triangles") && !asked.gpu {
+    if wanted("triangles") {
         triangles = least(asked.repeat, &machine, || {
             found = machine.triangles(&a, Default::default())?.count;
             Ok(())
@@ -113,6 +118,22 @@ fn main() -> Result<()> {
         let hub = hub()?;
         bfs = least(asked.repeat, &machine, || {
             reached = graph::bfs_levels(&machine, &a, hub)?.nvals()?;
+            Ok(())
+        })?;
+    }
+    let mut components = none;
+    if wanted("components") {
+        components = least(asked.repeat, &machine, || graph::connected_components(&machine, &a).map(drop))?;
+    }
+    let (mut sssp, mut far) = (none, 0.0);
+    if wanted("sssp") {
+        let hub = hub()?;
+        let part = "f64(i * 7919 + j * 104729) / 997";
+        let lengths = machine.apply(&UnaryOp::new(&format!("{part} - floor({part})"), Type::F64)?, &a)?;
+        let max = Monoid::new("max", Type::F64)?;
+        sssp = least(asked.repeat, &machine, || {
+            let found = graph::sssp(&machine, &lengths, hub)?;
+            far = machine.reduce(&max, &found)?.get::<f64>().unwrap_or(none);
             Ok(())
         })?;
     }
@@ -137,12 +158,14 @@ fn main() -> Result<()> {
     }
     if first {
         let shown = |ms: f64| if ms.is_nan() { "null".into() } else { format!("{ms:.3}") };
-        let [mxm, pagerank, triangles, bfs, cp] = [mxm, pagerank, triangles, bfs, cp].map(shown);
+        let [mxm, transpose, pagerank, triangles, bfs] = [mxm, transpose, pagerank, triangles, bfs].map(shown);
+        let [components, sssp, cp] = [components, sssp, cp].map(shown);
         println!(
             "{{\"ranks\": {ranks}, \"grid\": [{}, {}], \"bare\": {}, \"scale\": {scale}, \"nnz\": {}, \
-             \"flops\": {flops}, \"nnz_c\": {nnz}, \"mxm_ms\": {mxm}, \"pagerank_steps\": {steps}, \
+             \"flops\": {flops}, \"nnz_c\": {nnz}, \"mxm_ms\": {mxm}, \"transpose_ms\": {transpose}, \"pagerank_steps\": {steps}, \
              \"pagerank_ms\": {pagerank}, \"triangles\": {found}, \"triangles_ms\": {triangles}, \
-             \"reached\": {reached}, \"bfs_ms\": {bfs}, \"cp_nnz\": {entries}, \"cp_ms\": {cp}}}",
+             \"reached\": {reached}, \"bfs_ms\": {bfs}, \"components_ms\": {components}, \"far\": {far}, \"sssp_ms\": {sssp}, \
+             \"cp_nnz\": {entries}, \"cp_ms\": {cp}}}",
             grid.0,
             grid.1,
             asked.bare,

@@ -261,9 +261,13 @@ impl Shared {
     /// In the middle of an operation, before messages: what this rank made, if every rank came so far. A rank that did
     /// not may be here or at the end of the operation, [`finish`](Self::finish), where it is told as well.
     pub(crate) fn ready<T>(&self, made: Result<T>) -> Result<T> {
-        let made = self.agreed(made.map(|made| (made, 0)));
+        Ok(self.counted(made.map(|made| (made, 0)))?.0)
+    }
+    /// The same, with the sum of what ranks count.
+    pub(crate) fn counted<T>(&self, made: Result<(T, usize)>) -> Result<(T, usize)> {
+        let made = self.agreed(made);
         self.settled.store(made.is_err(), Ordering::Relaxed);
-        Ok(made?.0)
+        made
     }
     fn agreed<T>(&self, made: Result<(T, usize)>) -> Result<(T, usize)> {
         if self.world.size() == 1 {

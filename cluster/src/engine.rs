@@ -17,6 +17,8 @@ use sparring::{Error, Result};
 use crate::blocks::{Block, Piece};
 use crate::cluster::{Cluster, Shared};
 use crate::fold::Line;
+#[cfg(all(feature = "cuda", feature = "mpi"))]
+use crate::gpu_move::{Cut, Indices, Ranges};
 use crate::link::Parts;
 use crate::product::{BlockPlan, mxm, mxv, spmm, vxm};
 use crate::route::Triplets;
@@ -219,9 +221,16 @@ impl Cluster {
             _ => (&all, &all),
         };
         let (of_rows, of_cols) = self.0.grid.block((m, n));
+        let shape = (rows.len(m), cols.len(n));
+        #[cfg(all(feature = "cuda", feature = "mpi"))]
+        if let (true, Op::Extract(..)) = (self.0.by_gpus(), call.op) {
+            let grid = self.0.grid;
+            let of_rows = Cut::of_list(|n| Ranges::of_rows(grid, n), rows, "rows", m, Indices::Operand)?;
+            let of_cols = Cut::of_list(|n| Ranges::of_cols(grid, n), cols, "cols", n, Indices::Operand)?;
+            return self.moved("extract", shape, false, (&of_rows, &of_cols), || Ok(a.block.clone()));
+        }
         let (i, rows_here) = inside(rows, "rows", m, &of_rows)?;
         let (j, cols_here) = inside(cols, "cols", n, &of_cols)?;
-        let shape = (rows.len(m), cols.len(n));
         let entries = |to: &dyn Fn(usize, usize) -> Option<(usize, usize)>| {
             let taken: Matrix = self.0.inner.call(Op::Extract(&rows_here, &cols_here), &a.block).eval()?;
             Triplets::of(&taken, to)
@@ -243,6 +252,13 @@ impl Cluster {
             return Err(Error::Shape { op: "assign", lhs: (m, n), rhs: a.shape });
         }
         let (i, j) = (distinct(rows, "rows", shape.0)?, distinct(cols, "cols", shape.1)?);
+        #[cfg(all(feature = "cuda", feature = "mpi"))]
+        if self.0.by_gpus() {
+            let grid = self.0.grid;
+            let of_rows = Cut::of_list(|n| Ranges::of_rows(grid, n), rows, "rows", shape.0, Indices::Result)?;
+            let of_cols = Cut::of_list(|n| Ranges::of_cols(grid, n), cols, "cols", shape.1, Indices::Result)?;
+            return self.moved("assign", shape, false, (&of_rows, &of_cols), || Ok(a.block.clone()));
+        }
         let (of_rows, of_cols) = self.0.grid.block(a.shape);
         self.matrix("assign", shape, || {
             let to = |p: usize, q: usize| Some((i[of_rows.start + p], j[of_cols.start + q]));
@@ -254,8 +270,15 @@ impl Cluster {
         let start = self.0.grid.piece(x.len).start;
         match op {
             Op::Extract(list, all) if all.is_all() => {
-                let (p, here) = inside(list, "indices", x.len, &self.0.grid.piece(x.len))?;
                 let len = list.len(x.len);
+                #[cfg(all(feature = "cuda", feature = "mpi"))]
+                if self.0.by_gpus() {
+                    let grid = self.0.grid;
+                    let cut = Cut::of_list(|n| Ranges::of_places(grid, n), list, "indices", x.len, Indices::Operand)?;
+                    let here = grid.piece(len).len();
+                    return self.vector("extract", len, || self.0.moved_vector_by_gpus(&x.piece, &cut, here));
+                }
+                let (p, here) = inside(list, "indices", x.len, &self.0.grid.piece(x.len))?;
                 self.vector("extract", len, || {
                     let taken: Result<Vector> = self.0.inner.call(Op::Extract(&here, all), &x.piece).eval();
                     let entries = taken.and_then(|taken| Triplets::of_vector(&taken, |q| Some((p[q], 0))));
@@ -267,6 +290,13 @@ impl Cluster {
                     return Err(Error::Shape { op: "assign", lhs: (list.len(len), 1), rhs: (x.len, 1) });
                 }
                 let to = distinct(list, "indices", len)?;
+                #[cfg(all(feature = "cuda", feature = "mpi"))]
+                if self.0.by_gpus() {
+                    let grid = self.0.grid;
+                    let cut = Cut::of_list(|n| Ranges::of_places(grid, n), list, "indices", len, Indices::Result)?;
+                    let here = grid.piece(len).len();
+                    return self.vector("assign", len, || self.0.moved_vector_by_gpus(&x.piece, &cut, here));
+                }
                 self.vector("assign", len, || {
                     self.0.routed_vector(len, Triplets::of_vector(&x.piece, |p| Some((to[start + p], 0))), None)
                 })
@@ -309,10 +339,30 @@ impl Cluster {
             self.0.routed_vector(len, Triplets::of(&a.block, to), None)
         })
     }
+    /// The matrix of what moves from GPU to GPU.
+    #[cfg(all(feature = "cuda", feature = "mpi"))]
+    fn moved(
+        &self,
+        name: &str,
+        shape: (usize, usize),
+        turned: bool,
+        cuts: (&Cut, &Cut),
+        operand: impl FnOnce() -> Result<Matrix>,
+    ) -> Result<Object> {
+        let (rows, cols) = self.0.grid.block(shape);
+        self.matrix(name, shape, || self.0.moved_by_gpus(operand(), turned, cuts, (rows.len(), cols.len())))
+    }
     fn transposed(&self, a: &Block) -> Result<Object> {
         let ((m, n), grid) = (a.shape, self.0.grid);
         let (of_rows, of_cols) = grid.block(a.shape);
         let (rows, cols) = grid.block((n, m));
+        #[cfg(all(feature = "cuda", feature = "mpi"))]
+        if self.0.by_gpus() {
+            let of_rows = Cut::of_range(&Ranges::of_cols(grid, n), &Ranges::of_rows(grid, n), 0..n, 0);
+            let of_cols = Cut::of_range(&Ranges::of_rows(grid, m), &Ranges::of_cols(grid, m), 0..m, 0);
+            let turned = || self.0.inner.call(Op::Transpose, &a.block).eval();
+            return self.moved("transpose", (n, m), true, (&of_rows, &of_cols), turned);
+        }
         self.matrix("transpose", (n, m), || {
             // What the blocks of A and of the result share: in a square grid each block goes to one rank, as a whole.
             let turned: Result<Matrix> = self.0.inner.call(Op::Transpose, &a.block).eval();

@@ -16,18 +16,19 @@ impl Shared {
     pub(crate) fn by_gpus(&self) -> bool {
         self.gpus.is_some()
     }
-    fn group(&self, line: Option<Line>) -> Option<&Arc<Gpus>> {
+    /// The group of a line, or of all ranks; `None` for a group of one.
+    pub(crate) fn group(&self, line: Option<Line>) -> Option<&Arc<Gpus>> {
         self.gpus.as_ref()?[line.map_or(2, |line| line as usize)].as_ref()
     }
     /// A vector as a matrix of one row, its entries listed.
-    fn as_row(&self, x: &Vector) -> Result<Matrix> {
+    pub(crate) fn as_row(&self, x: &Vector) -> Result<Matrix> {
         self.inner.engine().line_matrix(x, true).ok_or_else(broken)?
     }
     fn as_vector(&self, row: &Matrix) -> Result<Vector> {
         self.inner.call(Op::ExtractRow(0, &IndexList::all()), row).eval()
     }
     /// Rows side by side, as a vector.
-    fn side_by_side(&self, rows: &[Matrix]) -> Result<Vector> {
+    pub(crate) fn side_by_side(&self, rows: &[Matrix]) -> Result<Vector> {
         let rows: Vec<&Matrix> = rows.iter().collect();
         self.as_vector(&self.inner.upload(&self.inner.concat(&[&rows])?)?)
     }
@@ -48,8 +49,8 @@ impl Shared {
         comes: &[Range<usize>],
     ) -> Result<Vector> {
         let gpus = self.group(None).ok_or_else(broken)?;
-        let widths: Vec<usize> = comes.iter().map(ExactSizeIterator::len).collect();
-        let got = gpus.exchanged(&*self.world, &self.inner, x.and_then(|x| self.cut(&x, ranges)), &widths)?;
+        let shapes: Vec<_> = comes.iter().map(|range| (1, range.len())).collect();
+        let got = gpus.exchanged(&*self.world, &self.inner, x.and_then(|x| self.cut(&x, ranges)), &shapes)?;
         let ty = got.first().ok_or_else(broken)?.ty();
         // Parts of columns do not follow each other in the order of ranks.
         let some = comes.iter().zip(got).filter(|(range, _)| !range.is_empty());
@@ -76,8 +77,8 @@ impl Shared {
     ) -> Result<Vector> {
         let Some(gpus) = self.group(Some(line)) else { return part };
         let link = self.line(line);
-        let widths = vec![ranges[link.rank()].len(); link.size()];
-        let rows = gpus.exchanged(&**link, &self.inner, part.and_then(|x| self.cut(&x, ranges)), &widths)?;
+        let shapes = vec![(1, ranges[link.rank()].len()); link.size()];
+        let rows = gpus.exchanged(&**link, &self.inner, part.and_then(|x| self.cut(&x, ranges)), &shapes)?;
         let sum = added(&self.inner, add, rows.iter().map(|row| self.as_vector(row)))?;
         sum.ok_or_else(broken)
     }

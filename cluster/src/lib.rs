@@ -105,6 +105,8 @@ mod fold;
 mod frostt;
 #[cfg(all(feature = "cuda", feature = "mpi"))]
 mod gpu_fold;
+#[cfg(all(feature = "cuda", feature = "mpi"))]
+mod gpu_move;
 pub mod graph;
 mod grid;
 mod link;

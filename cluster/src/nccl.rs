@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::ffi::CStr;
 use std::fmt;
 use std::mem::MaybeUninit;
+use std::ops::Range;
 use std::ptr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -130,37 +131,39 @@ impl Gpus {
         made.insert(self.rank, block);
         Ok(made)
     }
-    /// Matrices of one row, of which each rank sends one to each rank of the group, which is `link`'s, and itself; those
-    /// that come have `widths` columns. A rank that has none to send, or no room, is an error of all.
+    /// Matrices of which each rank sends one to each rank of the group, which is `link`'s, and itself; those that come have
+    /// these shapes. A rank that has none to send, or no room, is an error of all.
     pub(crate) fn exchanged(
         &self,
         link: &dyn Link,
         inner: &Machine,
-        rows: Result<Vec<Matrix>>,
-        widths: &[usize],
+        blocks: Result<Vec<Matrix>>,
+        shapes: &[(usize, usize)],
     ) -> Result<Vec<Matrix>> {
-        let told = rows.map(|rows| {
-            let counts: Vec<u8> = rows.iter().flat_map(|row| (row.nnz() as u64).to_le_bytes()).collect();
-            let lengths = vec![8; rows.len()];
-            (rows, Parts { bytes: counts, lengths })
+        let told = blocks.map(|blocks| {
+            let counts: Vec<u8> = blocks.iter().flat_map(|block| (block.nnz() as u64).to_le_bytes()).collect();
+            let lengths = vec![8; blocks.len()];
+            (blocks, Parts { bytes: counts, lengths })
         });
-        let (rows, counts) = link.deal(told)?;
-        let ty = rows.first().ok_or_else(broken)?.ty();
+        let (blocks, counts) = link.deal(told)?;
+        let ty = blocks.first().ok_or_else(broken)?.ty();
         let (counts, _) = counts.bytes.as_chunks::<8>();
         let counts: Vec<usize> = counts.iter().map(|count| u64::from_le_bytes(*count) as usize).collect();
         let comes = |k: &usize| *k != self.rank && counts[*k] > 0;
         let from: Vec<usize> = (0..counts.len()).filter(comes).collect();
-        let to: Vec<usize> = (0..rows.len()).filter(|&k| k != self.rank && rows[k].nnz() > 0).collect();
-        let sizes: Vec<Size> = from.iter().map(|&k| ((1, widths[k]), counts[k])).collect();
+        let to: Vec<usize> = (0..blocks.len()).filter(|&k| k != self.rank && blocks[k].nnz() > 0).collect();
+        let sizes: Vec<Size> = from.iter().map(|&k| (shapes[k], counts[k])).collect();
         let made = filled(link, inner, ty, &sizes, |rooms| {
-            let arrays = to.iter().map(|&k| inner.device_arrays(&rows[k])).collect::<Result<Vec<_>>>()?;
-            self.swap(to.iter().copied().zip(&arrays), from.iter().copied().zip(rooms))
+            let sent: Vec<&Matrix> = to.iter().map(|&k| &blocks[k]).collect();
+            lent(inner, &sent, &mut Vec::new(), &mut |arrays| {
+                self.swap(to.iter().copied().zip(arrays), from.iter().copied().zip(rooms))
+            })
         })?;
         let mut coming = made.into_iter();
-        let mut mine = rows.into_iter().nth(self.rank);
+        let mut mine = blocks.into_iter().nth(self.rank);
         let next = |k: usize| match (k == self.rank, counts[k]) {
             (true, _) => mine.take().ok_or_else(broken),
-            (false, 0) => inner.upload(&Matrix::empty(ty, 1, widths[k])?),
+            (false, 0) => inner.upload(&Matrix::empty(ty, shapes[k].0, shapes[k].1)?),
             (false, _) => coming.next().ok_or_else(broken),
         };
         (0..counts.len()).map(next).collect()
@@ -187,6 +190,34 @@ impl Gpus {
             checked("a part of a vector", got)?;
         }
         self.end()
+    }
+    /// Sends parts of arrays to ranks of the group and fills parts of others, behind what is on the stream of `inner`, and
+    /// returns when that is asked. An error ends the job, for the others would wait.
+    pub(crate) fn moved(&self, link: &dyn Link, inner: &Cuda, to: &[Stretch], from: &[Stretch]) {
+        let made = || {
+            let (comm, _) = self.begin()?;
+            let stream = ptr::with_exposed_provenance_mut(inner.stream() as usize);
+            let kind = sys::ncclDataType_t::ncclUint8;
+            for part in to.iter().filter(|part| part.bytes > 0) {
+                let at = ptr::with_exposed_provenance(part.at as usize);
+                // SAFETY: so many bytes of an array in this GPU's memory, which `Stretch::of` saw to. The array is given
+                //         back in the order of the stream on which this is put. The other rank receives as many in the
+                //         same order.
+                let sent = unsafe { nccl::send(at, part.bytes, kind, part.rank as i32, comm.0, stream) };
+                checked("a part of an array", sent)?;
+            }
+            for part in from.iter().filter(|part| part.bytes > 0) {
+                let at = ptr::with_exposed_provenance_mut(part.at as usize);
+                // SAFETY: likewise, of memory that is to be filled, and that nothing else reads before.
+                let got = unsafe { nccl::recv(at, part.bytes, kind, part.rank as i32, comm.0, stream) };
+                checked("a part of an array", got)?;
+            }
+            checked("an end", nccl::group_end())
+        };
+        made().unwrap_or_else(|error: Error| {
+            eprintln!("rank {} of its group: {error}", link.rank());
+            link.abort(1)
+        });
     }
     /// The communicator, in the context of this GPU, as messages begin.
     fn begin(&self) -> Result<(MutexGuard<'_, Comm>, sys::cudaStream_t)> {
@@ -225,8 +256,39 @@ impl Gpus {
     }
 }
 
+/// A part of an array in this GPU's memory, and the rank of a group that it goes to or comes from.
+pub(crate) struct Stretch {
+    rank: usize,
+    at: u64,
+    bytes: usize,
+}
+
+impl Stretch {
+    pub(crate) fn of(rank: usize, array: &DeviceArray, range: Range<usize>) -> Result<Self> {
+        if range.start > range.end || range.end > array.len() {
+            return Err(broken());
+        }
+        let size = array.ty().size();
+        Ok(Self { rank, at: array.address() + (range.start * size) as u64, bytes: range.len() * size })
+    }
+}
+
 fn bytes_of(array: &DeviceArray) -> usize {
     array.len() * array.ty().size()
+}
+
+/// What is made of the arrays of some matrices, columns increasing within rows.
+fn lent(
+    inner: &Machine,
+    blocks: &[&Matrix],
+    arrays: &mut Vec<[DeviceArray; 3]>,
+    then: &mut dyn FnMut(&[[DeviceArray; 3]]) -> Result<()>,
+) -> Result<()> {
+    let Some((block, others)) = blocks.split_first() else { return then(arrays) };
+    inner.with_device_arrays(block, |lend| {
+        arrays.push(*lend);
+        lent(inner, others, arrays, then)
+    })
 }
 
 /// Matrices of these sizes, filled by `fill` when every rank of the group has room for its own.

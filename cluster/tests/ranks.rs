@@ -1,7 +1,7 @@
 //! Ranks of MPI: this program starts itself with 1, 2, 4, 6 and 9 of them, each under a time limit.
 //!
 //! `cargo test -p sparring-cluster --features mpi --test ranks`, where `mpirun` is; `SPARRING_RANKS=4,16` names other
-//! numbers, `SPARRING_MPIRUN` another launcher. With the feature `cuda` there is a scenario that is run by hand,
+//! numbers, `SPARRING_MPIRUN` another launcher, and words behind `--` some of the scenarios. With the feature `cuda` there is a scenario that is run by hand,
 //! `gpus`, where each rank has a GPU.
 
 #[path = "ranks/algorithms.rs"]
@@ -133,22 +133,34 @@ fn waited(mut command: Command, what: &str, limit: Duration) -> Output {
     out
 }
 
+/// What ranks do one after another, each in a job of its own.
+const SCENARIOS: [&str; 8] =
+    ["products", "algorithms", "neighbours", "factor", "files", "entries", "tensors", "oracle"];
+
 fn job() {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let named = |scenario: &str| words.iter().any(|word| word == scenario);
+    if words.iter().any(|word| word == "--list") {
+        return SCENARIOS.iter().filter(|scenario| named(scenario)).for_each(|scenario| println!("{scenario}: test"));
+    }
     if Command::new(launcher()).arg("--version").output().is_err() {
         println!("skipped: no {}", launcher());
         return;
     }
     let asked = std::env::var("SPARRING_RANKS").unwrap_or_else(|_| "1,2,4,6,9".into());
     let asked: Vec<usize> = asked.split(',').map(|n| n.trim().parse().expect("a number of ranks")).collect();
+    let all = !SCENARIOS.iter().any(|scenario| named(scenario));
     for &ranks in &asked {
-        for scenario in ["products", "algorithms", "neighbours", "factor", "files", "entries", "tensors", "oracle"] {
+        for scenario in SCENARIOS.iter().filter(|scenario| all || named(scenario)) {
             let out = start(ranks, scenario, Duration::from_secs(480));
             let (said, errors) = (String::from_utf8_lossy(&out.stdout), String::from_utf8_lossy(&out.stderr));
             assert!(out.status.success(), "{scenario} on {ranks} ranks:\n{said}\n{errors}");
             said.lines().filter(|line| line.starts_with("rank 0")).for_each(|line| println!("  {line}"));
         }
     }
-    failures::job(asked.iter().copied().max().unwrap_or(1));
-    program::job();
+    if all {
+        failures::job(asked.iter().copied().max().unwrap_or(1));
+        program::job();
+    }
     println!("all ranks agree");
 }

@@ -122,6 +122,12 @@ impl Cuda {
     pub fn synchronize(&self) -> Result<()> {
         self.device.synchronize()
     }
+    /// The driver's handle of the stream that all work is put on, as a number: for others that put work behind it, in
+    /// the context of this device.
+    #[must_use]
+    pub fn stream(&self) -> u64 {
+        self.device.stream().expose_provenance() as u64
+    }
     pub(crate) fn device(&self) -> &Arc<Device> {
         &self.device
     }

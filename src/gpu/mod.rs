@@ -154,6 +154,7 @@ pub use csr::{DeviceCsr, Operand};
 pub use cuda::Cuda;
 pub use distance::{DeviceIndex, DeviceVectors};
 pub use driver::{DeviceArray, Limits};
+pub use graph::RankPart;
 pub(crate) use graph::{DeviceGraph, Ranking};
 pub use pattern::DevicePattern;
 pub use tensor::{DeviceMttkrp, DeviceTensor, TensorBytes, TensorForm, TensorStats};

@@ -1,11 +1,11 @@
 //! Breadth-first search, level by level.
 
-use sparring::Result;
 use sparring::algebra::{Array, Type};
 use sparring::graph::{UNREACHED, bfs};
 use sparring::runtime::{IndexList, Machine, Matrix, Op, Scalar, Semiring, UnaryOp, Vector};
+use sparring::{Cpu, Result};
 
-use super::{check, constant, on_one_rank, search};
+use super::{check, constant, graph_of, on_one_rank, search};
 
 /// The number of edges on a shortest path from `source` to each vertex that it reaches: u32.
 ///
@@ -27,8 +27,10 @@ use super::{check, constant, on_one_rank, search};
 /// ```
 pub fn bfs_levels(machine: &Machine, a: &Matrix, source: usize) -> Result<Vector> {
     let n = check("bfs_levels", a, Some(source))?;
-    if let Some((cpu, graph)) = on_one_rank(machine, a, false)? {
-        let levels = bfs(cpu, &graph, source)?;
+    if let Some(one) = on_one_rank(machine)
+        && let Some(cpu) = one.typed::<Cpu>()
+    {
+        let levels = bfs(cpu, &graph_of(one, a, false)?, source)?;
         let reached = || levels.iter().enumerate().filter(|(_, level)| **level != UNREACHED);
         let places = reached().map(|(v, _)| v as u32).collect();
         let levels = Array::of(reached().map(|(_, level)| *level).collect::<Vec<_>>());

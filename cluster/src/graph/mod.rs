@@ -1,5 +1,6 @@
-//! Graph algorithms by operations, on a [`Cluster`] and on any other [`Machine`] with the same results; PageRank,
-//! breadth-first search and the count of triangles have kernels of their own on ranks of processors.
+//! Graph algorithms on a [`Cluster`] and on any other [`Machine`], with the same results. Ranks of processors have kernels
+//! of their own, ranks of GPUs for PageRank; there breadth-first search goes by operations, and blocks of the graph come to
+//! the processors of the ranks for the others.
 //!
 //! A graph is its adjacency matrix, of any type: entry (i, j) is the edge from i to j, stored zeros too. Results are
 //! vectors of the machine: on a cluster each rank has its piece, and
@@ -7,11 +8,16 @@
 
 mod bfs;
 mod components;
+mod contract;
 mod ends;
+mod held;
 mod merge;
 mod pagerank;
 mod panels;
+mod paths;
 mod pull;
+#[cfg(feature = "cuda")]
+mod ranked;
 mod search;
 mod sssp;
 pub(crate) mod triangles;
@@ -21,13 +27,16 @@ pub use components::connected_components;
 pub use pagerank::{PageRank, pagerank};
 pub use sssp::sssp;
 
+use std::sync::Arc;
+
 use sparring::algebra::Type;
-use sparring::graph::{Graph, GraphKind};
+use sparring::graph::{Graph, GraphBackend, GraphKind};
 use sparring::runtime::{BinaryOp, Machine, Matrix, Scalar, UnaryOp};
 use sparring::{Cpu, Error, Result};
 
 use crate::Cluster;
 use crate::blocks::Block;
+use crate::cluster::Shared;
 use crate::wire::broken;
 
 /// Refuses a matrix that is no graph, and a vertex that it does not have.
@@ -44,15 +53,33 @@ fn check(op: &'static str, a: &Matrix, source: Option<usize>) -> Result<usize> {
     }
 }
 
-/// The graph of a matrix and the processor, where the machine is one, or a cluster of one rank: the library has kernels
-/// for it.
-fn on_one_rank<'a>(machine: &'a Machine, a: &Matrix, weighted: bool) -> Result<Option<(&'a Cpu, Graph)>> {
+/// The processor or the GPU that is the machine, or the one rank of it.
+fn on_one_rank(machine: &Machine) -> Option<&Machine> {
     let machine = match machine.typed::<Cluster>() {
         Some(cluster) if cluster.size() == 1 => cluster.inner(),
         _ => machine,
     };
-    let Some(cpu) = machine.typed::<Cpu>() else { return Ok(None) };
-    Ok(Some((cpu, a.graph(cpu, Some(GraphKind::Directed), weighted)?)))
+    machine.place().is_ok().then_some(machine)
+}
+
+/// The graph of a matrix, for the library's own kernels.
+fn graph_of(one: &Machine, a: &Matrix, weighted: bool) -> Result<Graph> {
+    let kind = Some(GraphKind::Directed);
+    match one.typed::<Cpu>() {
+        Some(cpu) => a.graph(cpu, kind, weighted),
+        None => a.graph(&Cpu::new(), kind, weighted),
+    }
+}
+
+/// Several ranks, and this rank's block in the memory of its processor. Collective, and the beginning of an operation.
+fn on_ranks<'a>(machine: &'a Machine, what: &str, a: &Matrix) -> Result<(&'a Arc<Shared>, Matrix)> {
+    let cluster = machine.typed::<Cluster>().ok_or_else(|| Error::Unsupported {
+        what: format!("{what} on {}", machine.name()),
+        why: "it runs on processors, GPUs and ranks of these".into(),
+    })?;
+    let a = machine.upload(a)?;
+    cluster.0.begin(what)?;
+    Ok((&cluster.0, cluster.0.ready(block_of(&a).and_then(|a| a.block.download()))?))
 }
 
 /// The same entries, all of one value.

@@ -6,7 +6,7 @@ use sparring::runtime::{BinaryOp, IndexList, Machine, Matrix, Monoid, Op, Scalar
 use sparring::{Cpu, Error, Result};
 
 use super::pull::Pull;
-use super::{block_of, check, constant, on_one_rank};
+use super::{block_of, check, constant, graph_of, on_one_rank};
 use crate::Cluster;
 use crate::blocks::Piece;
 use crate::wire::zeros;
@@ -31,6 +31,9 @@ pub struct PageRank {
 /// row of its block that has entries, at most n / r, and as many sums as blocks have entries in the columns that it
 /// holds, at most n / c. The graph is not transposed. Sums are folded on each rank and then in the order of ranks: the
 /// same bits in every run on one grid, for any number of threads.
+///
+/// A GPU turns the graph once. So do GPUs that NCCL joins, each its own block, of which it has the columns that have
+/// entries: a step brings x at the rows of the block and as many sums as above, and two words of each rank.
 /// # Errors
 /// [`Error::NotSquare`]; [`Error::Argument`] for a damping outside [0, 1), a tolerance that is not positive, a
 /// personalization that is negative or adds up to 0, and ranks that have not converged; [`Error::Length`] for one of
@@ -55,8 +58,10 @@ pub fn pagerank(machine: &Machine, a: &Matrix, options: &PageRankOptions) -> Res
     if options.tolerance.partial_cmp(&0.0) != Some(std::cmp::Ordering::Greater) {
         return refuse("tolerance", format!("{} is not positive", options.tolerance));
     }
-    if let Some((cpu, graph)) = on_one_rank(machine, a, false)? {
-        let found = sparring::graph::pagerank(cpu, &graph, options)?;
+    if let Some(one) = on_one_rank(machine)
+        && let Some(cpu) = one.typed::<Cpu>()
+    {
+        let found = sparring::graph::pagerank(cpu, &graph_of(one, a, false)?, options)?;
         let ranks = machine.upload_vector(&Vector::full(Array::of(found.ranks))?)?;
         return Ok(PageRank { ranks, iterations: found.iterations, change: found.change });
     }
@@ -66,6 +71,12 @@ pub fn pagerank(machine: &Machine, a: &Matrix, options: &PageRankOptions) -> Res
         && n > 0
     {
         return on_processors(cluster, a, options, jumps.as_deref());
+    }
+    #[cfg(feature = "cuda")]
+    if n > 0
+        && let Some(found) = super::ranked::on_gpus(machine, a, options, jumps.as_deref())?
+    {
+        return converged(options, found);
     }
     let edges = constant(machine, &machine.upload(a)?, 1.0f64)?;
     let incoming = machine.transpose(&edges)?;

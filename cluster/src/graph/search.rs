@@ -21,7 +21,7 @@ use crate::Cluster;
 use crate::blocks::Piece;
 use crate::cluster::Shared;
 use crate::link::Parts;
-use crate::wire::{Bytes, broken, bytes, reserved, zeros};
+use crate::wire::{Bytes, broken, buffer, bytes, reserved, zeros};
 
 /// No level, and no vertex.
 const NONE: u32 = u32::MAX;
@@ -68,7 +68,7 @@ pub(super) fn reached<T: Value>(
 }
 
 /// The columns of a block that each rank of the world holds, and the place of the first in what it holds.
-fn holders(shared: &Shared, n: usize) -> Vec<(Range<usize>, usize)> {
+pub(super) fn holders(shared: &Shared, n: usize) -> Vec<(Range<usize>, usize)> {
     let cols = shared.grid.block((n, n)).1;
     let of = |at| {
         let piece = shared.grid.piece_of(n, at);
@@ -76,6 +76,11 @@ fn holders(shared: &Shared, n: usize) -> Vec<(Range<usize>, usize)> {
         (start - cols.start..end - cols.start, start.saturating_sub(piece.start))
     };
     shared.grid.all().map(of).collect()
+}
+
+/// The rank that holds a column of a block: pieces follow each other in the order of ranks.
+pub(super) fn holder(holders: &[(Range<usize>, usize)], col: u32) -> usize {
+    holders.partition_point(|(range, _)| range.end <= col as usize)
 }
 
 /// What one level finds out: the least row of the level that leads to each column.
@@ -109,8 +114,7 @@ struct Messages {
 impl Messages {
     /// The messages for these columns, each to its holder.
     fn deal(&mut self, holders: &[(Range<usize>, usize)], cols: &[u32], parent: impl Fn(u32) -> u32) {
-        // Pieces follow each other in the order of ranks.
-        let holder = |col: u32| holders.partition_point(|(range, _)| range.end <= col as usize);
+        let holder = |col: u32| holder(holders, col);
         self.next.fill(0);
         cols.iter().for_each(|&col| self.next[holder(col)] += 8);
         self.parts.lengths.copy_from_slice(&self.next);
@@ -158,12 +162,21 @@ fn search(shared: &Shared, n: usize, block: &Pattern, source: usize) -> Result<F
         front.push((source - rows.start) as u32);
     }
     let threads = shared.inner.threads().filter(|threads| threads.count() > 1);
+    // Of this rank's level, which it tells the others where it has an error.
+    let mut came = Ok(());
     for level in 1.. {
         // Rows of the block that are new, one piece of the row of the grid after another.
-        let gathered = shared.row.all_gather(bytes(&front))?;
-        all.clear();
-        all.extend(Bytes(&gathered.bytes).indices(gathered.bytes.len() / 4)?);
-        if shared.world.all_words([all.len() as u64, 0]).iter().all(|words| words[0] == 0) {
+        let mine = came.and_then(|()| {
+            let mut mine = buffer(4 * front.len())?;
+            mine.extend_from_slice(bytes(&front));
+            Ok(((), mine))
+        });
+        let gathered = shared.row.gather(mine).and_then(|((), gathered)| {
+            all.clear();
+            all.extend(Bytes(&gathered.bytes).indices(gathered.bytes.len() / 4)?);
+            Ok(((), all.len()))
+        });
+        if shared.counted(gathered)?.1 == 0 {
             break;
         }
         new.clear();
@@ -181,20 +194,22 @@ fn search(shared: &Shared, n: usize, block: &Pattern, source: usize) -> Result<F
             columns.seen[col as usize / 64].fetch_or(1 << (col % 64), Relaxed);
             columns.least[col as usize].load(Relaxed) + rows.start as u32
         });
-        let got = shared.world.exchange(&to.parts)?;
-        front.clear();
-        for pair in got.bytes.as_chunks::<8>().0 {
-            let pair = u64::from_le_bytes(*pair);
-            let (place, parent) = (pair as u32 as usize, (pair >> 32) as u32);
-            let known = found.levels.get_mut(place).ok_or_else(broken)?;
-            if *known == NONE {
-                *known = level;
-                found.parents[place] = parent;
-                front.push((piece.start - rows.start + place) as u32);
-            } else if *known == level {
-                found.parents[place] = found.parents[place].min(parent);
+        came = shared.world.exchange(&to.parts).and_then(|got| {
+            front.clear();
+            for pair in got.bytes.as_chunks::<8>().0 {
+                let pair = u64::from_le_bytes(*pair);
+                let (place, parent) = (pair as u32 as usize, (pair >> 32) as u32);
+                let known = found.levels.get_mut(place).ok_or_else(broken)?;
+                if *known == NONE {
+                    *known = level;
+                    found.parents[place] = parent;
+                    front.push((piece.start - rows.start + place) as u32);
+                } else if *known == level {
+                    found.parents[place] = found.parents[place].min(parent);
+                }
             }
-        }
+            Ok(())
+        });
     }
     Ok(found)
 }

@@ -3,8 +3,8 @@
 use sparring::algebra::{Array, Type};
 use sparring::graph::{Graph, GraphKind, PageRankOptions};
 use sparring::par::Threads;
-use sparring::runtime::{BinaryOp, Machine, Matrix};
-use sparring::{Cpu, graph as of_cpu};
+use sparring::runtime::{BinaryOp, Machine, Matrix, UnaryOp};
+use sparring::{Cpu, Result, graph as of_cpu};
 use sparring_cluster::{Cluster, graph};
 
 use crate::products::{Draw, same};
@@ -17,6 +17,7 @@ pub(crate) fn all(cluster: &Cluster) {
         one(&cpu, &many, &a, &g, n / 3);
     }
     graphs(&cpu, &many);
+    paths(&cpu, &many);
     let threads = Cluster::new(Cpu::with_threads(3).unwrap()).unwrap();
     larger(&cpu, &many, &Machine::from(threads));
     refused(&many);
@@ -49,21 +50,30 @@ fn one(cpu: &Cpu, many: &Machine, a: &Matrix, g: &Graph, source: usize) {
     let ranks = there.ranks.download().unwrap().typed::<f64>().unwrap().to_dense(0.0).unwrap();
     assert_eq!(here.iterations, there.iterations);
     assert!(here.ranks.iter().zip(&ranks).all(|(x, y)| (x - y).abs() < 1e-12), "ranks of {n}");
-    let found = graph::connected_components(many, a).unwrap().download().unwrap();
-    let found: Vec<u32> = found.typed::<u64>().unwrap().to_dense(0).unwrap().iter().map(|&x| x as u32).collect();
-    let expected = of_cpu::connected_components(cpu, g).unwrap();
-    assert_eq!(found, expected, "components of {n}");
+    assert_eq!(components(many, a), of_cpu::connected_components(cpu, g).unwrap(), "components of {n}");
     let one = Machine::from(Cpu::with_threads(1).unwrap());
-    let weights = one.apply(&sparring::runtime::UnaryOp::new("a*a", Type::F64).unwrap(), a).unwrap();
-    let weighted = weights.graph(cpu, Some(GraphKind::Directed), true).unwrap();
-    let lengths = graph::sssp(many, &weights, source).unwrap().download().unwrap();
-    let lengths = lengths.typed::<f64>().unwrap().to_dense(f64::INFINITY).unwrap();
-    let expected = of_cpu::sssp(cpu, &weighted, source).unwrap();
-    assert!(lengths.iter().zip(&expected).all(|(x, y)| x == y || (x - y).abs() < 1e-12), "lengths of {n}");
+    let weights = one.apply(&UnaryOp::new("a*a", Type::F64).unwrap(), a).unwrap();
+    assert_eq!(lengths(many, &weights, source).unwrap(), lengths_of(cpu, &weights, source).unwrap(), "lengths of {n}");
     let here = one.triangles(a, Default::default()).unwrap();
     assert_eq!(here.count, many.triangles(a, Default::default()).unwrap().count, "triangles of {n}");
     assert_eq!(one.triangles_per_vertex(a).unwrap(), many.triangles_per_vertex(a).unwrap());
     same("triangles of edges", &one.triangles_per_edge(a).unwrap(), &many.triangles_per_edge(a).unwrap());
+}
+
+fn components(machine: &Machine, a: &Matrix) -> Vec<u32> {
+    let found = graph::connected_components(machine, a).unwrap().download().unwrap();
+    found.typed::<u64>().unwrap().as_full().unwrap().iter().map(|&x| x as u32).collect()
+}
+
+fn lengths(machine: &Machine, a: &Matrix, source: usize) -> Result<Vec<f64>> {
+    let found = graph::sssp(machine, a, source)?.download()?;
+    found.typed::<f64>().unwrap().to_dense(f64::INFINITY)
+}
+
+/// By one processor, weights negative or not.
+fn lengths_of(cpu: &Cpu, a: &Matrix, source: usize) -> Result<Vec<f64>> {
+    let g = a.graph(cpu, Some(GraphKind::Directed), true)?;
+    of_cpu::sssp(cpu, &g, source).or_else(|_| Ok(of_cpu::bellman_ford(cpu, &g, source)?.distances))
 }
 
 /// The graph of these edges, repeats joined; of truth values or small integers.
@@ -128,6 +138,8 @@ fn graphs(cpu: &Cpu, many: &Machine) {
             assert_eq!(found.count, count, "triangles of {what}");
             assert_eq!(many.triangles_per_vertex(&a).unwrap(), of, "triangles of vertices of {what}");
             ranked(cpu, many, &a, what);
+            let g = a.graph(cpu, Some(GraphKind::Directed), false).unwrap();
+            assert_eq!(components(many, &a), of_cpu::connected_components(cpu, &g).unwrap(), "components of {what}");
         }
     }
 }
@@ -171,9 +183,71 @@ fn larger(cpu: &Cpu, many: &Machine, threads: &Machine) {
         let levels = levels.typed::<u32>().unwrap().to_dense(of_cpu::UNREACHED).unwrap();
         (levels, parents.typed::<u64>().unwrap().to_dense(u64::MAX).unwrap())
     };
+    let labels = of_cpu::connected_components(cpu, &g).unwrap();
+    assert!(components(many, &a) == labels && components(threads, &a) == labels, "components of many vertices");
+    let part = "f64(i * 7919 + j * 104729) / 997";
+    let spread = format!("{part} - floor({part})");
+    for (what, f) in
+        [("spread", &*spread), ("ones", "f64(1)"), ("zeros", "f64(0)"), ("signed", "f64(j) - f64(i) + 0.5")]
+    {
+        let weights = UnaryOp::between(f, a.ty(), Type::F64).and_then(|f| one.apply(&f, &a)).unwrap();
+        // Of the signed ones, without a cycle.
+        let weights = if what == "signed" { downwards(&one, &weights) } else { weights };
+        let expected = lengths_of(cpu, &weights, 0).unwrap();
+        assert!(lengths(many, &weights, 0).unwrap() == expected, "lengths of {what}");
+        assert!(lengths(threads, &weights, 0).unwrap() == expected, "threads change lengths of {what}");
+    }
     let (levels, parents) = known(many);
     assert_eq!(levels, of_cpu::bfs(cpu, &g, 0).unwrap());
     assert!(known(threads) == (levels, parents), "threads change a search");
+}
+
+/// The edges to vertices of larger number.
+fn downwards(one: &Machine, a: &Matrix) -> Matrix {
+    one.select(&UnaryOp::new("i < j", Type::F64).unwrap(), a).unwrap()
+}
+
+/// Long ways, in an order that no block has, and weights at the ends of their range.
+fn paths(cpu: &Cpu, many: &Machine) {
+    for n in [2u32, 3, 50, 1000] {
+        // 371 has no factor in common with any n.
+        let vertex = |k: u32| k * 371 % n;
+        for (what, edges) in [
+            ("upwards", (1..n).map(|v| (v - 1, v)).collect::<Vec<_>>()),
+            ("downwards", (1..n).map(|v| (v, v - 1)).collect()),
+            ("mixed", (1..n).map(|k| (vertex(k - 1), vertex(k))).collect()),
+            ("pairs", (0..n / 2).map(|k| (k, n - 1 - k)).collect()),
+            ("stars", (1..n).map(|v| (v, v - v % 10)).collect()),
+        ] {
+            let a = of_edges(n as usize, &edges, false);
+            let g = a.graph(cpu, Some(GraphKind::Directed), false).unwrap();
+            assert_eq!(components(many, &a), of_cpu::connected_components(cpu, &g).unwrap(), "{what}, {n}");
+            let f = UnaryOp::between("exp(f64(i) - f64(j)) - 1", a.ty(), Type::F64).unwrap();
+            let weights = Machine::from(Cpu::with_threads(1).unwrap()).apply(&f, &a).unwrap();
+            match lengths_of(cpu, &weights, 0) {
+                Ok(expected) => assert_eq!(lengths(many, &weights, 0).unwrap(), expected, "lengths of {what}, {n}"),
+                Err(_) => assert!(lengths(many, &weights, 0).unwrap_err().to_string().contains("negative length")),
+            }
+        }
+    }
+    let weighted = |edges: &[(u32, u32, f64)]| {
+        let (rows, cols) = edges.iter().map(|e| (e.0, e.1)).unzip();
+        let values = Array::of(edges.iter().map(|e| e.2).collect::<Vec<_>>());
+        Matrix::build(&Threads::current(), (6, 6), (rows, cols, values), None).unwrap()
+    };
+    let (huge, none) = (f64::MAX, f64::INFINITY);
+    for edges in [
+        vec![(0, 1, huge), (1, 2, huge), (0, 3, none), (3, 4, 1.0), (0, 5, 5e-324)],
+        vec![(0, 1, -0.0), (1, 2, 0.0), (2, 0, -0.0), (2, 3, -5.0), (3, 4, 2.0)],
+        vec![(0, 1, -none), (1, 2, none), (1, 3, 1.0), (0, 4, 2.0), (4, 3, -huge)],
+    ] {
+        let a = weighted(&edges);
+        assert_eq!(lengths(many, &a, 0).unwrap(), lengths_of(cpu, &a, 0).unwrap(), "{edges:?}");
+    }
+    let cycle = weighted(&[(0, 1, 1.0), (1, 2, -3.0), (2, 1, 2.0), (3, 4, 1.0)]);
+    assert!(lengths(many, &cycle, 0).unwrap_err().to_string().contains("negative length"));
+    assert_eq!(lengths(many, &cycle, 3).unwrap()[4], 1.0);
+    assert!(lengths(many, &weighted(&[(0, 1, 1.0), (4, 5, f64::NAN)]), 0).unwrap_err().to_string().contains("weight"));
 }
 
 /// What is refused is refused on all ranks, which go on.

@@ -3,7 +3,7 @@
 
 use sparring::algebra::{Array, Type};
 use sparring::par::Threads;
-use sparring::runtime::{BinaryOp, Machine, Matrix, Monoid, Op, Semiring, UnaryOp, Vector};
+use sparring::runtime::{BinaryOp, IndexList, Machine, Matrix, Monoid, Op, Semiring, UnaryOp, Vector};
 use sparring::spgemm::Options;
 use sparring::{Cpu, Cuda};
 use sparring_cluster::Cluster;
@@ -71,8 +71,9 @@ pub(crate) fn all(cluster: &Cluster, gpu: &Cuda) {
             }
         }
         vectors(&cpu, &many, &mut draw, (m, k));
+        moved(&cpu, &many, &mut draw, (m, k));
     }
-    graphs(&many, &mut draw);
+    graphs(&many, gpu, &mut draw);
     // No room on one rank is an error of all, and the next product is right.
     let a = whole(&mut draw, (2_000, 2_000), 40_000, Type::F64);
     let x = many.upload(&a).unwrap();
@@ -122,8 +123,66 @@ fn vectors(cpu: &Machine, many: &Machine, draw: &mut Draw, (m, k): (usize, usize
     same_vector(&format!("{m}×{k}, sums of rows"), &rows(cpu, &a), &rows(many, &b));
 }
 
+/// Entries that go to other places: by ranges and by lists, in order and out of it, with repeats where that is allowed.
+fn moved(cpu: &Machine, many: &Machine, draw: &mut Draw, (m, n): (usize, usize)) {
+    let lists = |n: usize, distinct: bool| {
+        let mut lists =
+            vec![IndexList::all(), IndexList::from(n / 3..n - n / 4), IndexList::strided(n.saturating_sub(1), -1, n)];
+        lists.push((0..n).filter(|i| i % 3 != 1).collect::<Vec<_>>().into());
+        // 7 divides no n of the tests but one.
+        if !n.is_multiple_of(7) {
+            lists.push((0..n).map(|i| i * 7 % n).collect::<Vec<_>>().into());
+        }
+        if !distinct && n > 0 {
+            lists.push((0..n + 5).map(|i| i * i % n).collect::<Vec<_>>().into());
+        }
+        lists
+    };
+    for ty in [Type::F64, Type::Bool] {
+        let a = whole(draw, (m, n), 4 * (m + n), ty);
+        let b = many.upload(&a).unwrap();
+        same(&format!("{m}×{n} of {ty}, transposed"), &cpu.transpose(&a).unwrap(), &many.transpose(&b).unwrap());
+        for (rows, cols) in lists(m, false).iter().zip(lists(n, false).iter().rev()) {
+            let here: Matrix = cpu.call(Op::Extract(rows, cols), &a).eval().unwrap();
+            let there: Matrix = many.call(Op::Extract(rows, cols), &b).eval().unwrap();
+            same(&format!("{m}×{n} of {ty}, extracted by {rows:?}, {cols:?}"), &here, &there);
+        }
+        for (rows, cols) in lists(m, true).iter().zip(lists(n, true).iter().rev()) {
+            let (rows_len, cols_len) = (rows.len(m), cols.len(n));
+            let a = whole(draw, (rows_len, cols_len), 4 * (rows_len + cols_len), ty);
+            let b = many.upload(&a).unwrap();
+            let here: Matrix = cpu.call(Op::Place(rows, cols, (m, n)), &a).eval().unwrap();
+            let there: Matrix = many.call(Op::Place(rows, cols, (m, n)), &b).eval().unwrap();
+            same(&format!("{m}×{n} of {ty}, placed by {rows:?}, {cols:?}"), &here, &there);
+        }
+    }
+    let all = IndexList::all();
+    for every in [1, 3] {
+        let vector = |n: usize| {
+            let places: Vec<u32> = (0..n as u32).filter(|i| (*i as usize).is_multiple_of(every)).collect();
+            let values = Array::of(places.iter().map(|i| f64::from(i % 5)).collect::<Vec<_>>());
+            if places.len() == n { Vector::full(values) } else { Vector::new(n, places, values) }.unwrap()
+        };
+        let x = vector(m);
+        let y = many.upload_vector(&x).unwrap();
+        for list in lists(m, false) {
+            let here: Vector = cpu.call(Op::Extract(&list, &all), &x).eval().unwrap();
+            let there: Vector = many.call(Op::Extract(&list, &all), &y).eval().unwrap();
+            same_vector(&format!("{m}, every {every}, extracted by {list:?}"), &here, &there);
+        }
+        for list in lists(m, true) {
+            let x = vector(list.len(m));
+            let y = many.upload_vector(&x).unwrap();
+            let here: Vector = cpu.call(Op::Place(&list, &all, (m, 1)), &x).eval().unwrap();
+            let there: Vector = many.call(Op::Place(&list, &all, (m, 1)), &y).eval().unwrap();
+            same_vector(&format!("{m}, every {every}, placed by {list:?}"), &here, &there);
+        }
+    }
+}
+
 /// Algorithms of products with vectors, beside those of the processor.
-fn graphs(many: &Machine, draw: &mut Draw) {
+fn graphs(many: &Machine, gpu: &Cuda, draw: &mut Draw) {
+    use sparring::graph::PageRankOptions;
     use sparring_cluster::graph::{bfs_levels, connected_components, pagerank};
     for n in [1, 3, 50, 4_000] {
         let a = whole(draw, (n, n), 6 * n, Type::F64);
@@ -136,7 +195,17 @@ fn graphs(many: &Machine, draw: &mut Draw) {
         );
         let components = |machine: &Machine, a: &Matrix| connected_components(machine, a).unwrap();
         same_vector("components", &components(&alone, &a).download().unwrap(), &components(many, &b));
-        let ranked = |machine: &Machine, a: &Matrix| pagerank(machine, a, &Default::default()).unwrap().ranks;
-        close("ranks", &ranked(&alone, &a).download().unwrap(), &ranked(many, &b));
+        // Where all are the same, some are given by hand, or are lost; on all GPUs and on one.
+        let some = (0..n).map(|v| (v % 3) as f64).collect::<Vec<_>>();
+        for (drop_dangling, some) in [(false, None), (true, None), (false, Some(some).filter(|some| some.len() > 1))] {
+            let options = PageRankOptions { drop_dangling, personalization: some, ..Default::default() };
+            let ranked = |machine: &Machine, a: &Matrix| pagerank(machine, a, &options).unwrap();
+            let (here, there, again) = (ranked(&alone, &a), ranked(many, &b), ranked(many, &b));
+            let what = format!("ranks of {n}, {options:?}");
+            close(&what, &here.ranks.download().unwrap(), &there.ranks);
+            assert_eq!((here.iterations, there.change), (there.iterations, again.change), "{what}");
+            same_vector(&what, &there.ranks.download().unwrap(), &again.ranks);
+            close(&what, &here.ranks.download().unwrap(), &ranked(&Machine::from(gpu.clone()), &a).ranks);
+        }
     }
 }

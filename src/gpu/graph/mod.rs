@@ -4,11 +4,13 @@ mod brandes;
 mod components;
 mod device;
 mod labels;
+mod part;
 mod rank;
 mod search;
 mod sssp;
 
 pub(crate) use device::DeviceGraph;
+pub use part::RankPart;
 pub(crate) use rank::Ranking;
 
 use super::front::{Front, Setting};
@@ -20,7 +22,7 @@ pub(super) fn programs() -> Vec<Unit> {
         (search::SOURCE, &["graph_bfs", "graph_parents"]),
         (sssp::SOURCE, &["graph_sssp"]),
         (components::SOURCE, &["components_link"]),
-        (rank::SOURCE, &["rank_step"]),
+        (rank::SOURCE, &["rank_step", "part_step"]),
         (labels::SOURCE, &["labels_few", "labels_warp", "labels_block", "labels_table"]),
         // Two registers of `graph_brandes` spill before sm_90: two blocks at a time are worth more.
         (brandes::SOURCE, &[]),

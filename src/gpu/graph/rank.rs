@@ -11,7 +11,7 @@ use crate::algebra::{Plus, PlusTimes, Ring, Second, Slice, Type, printed_monoid,
 
 pub(super) const SOURCE: Source = source!("graph_rank.cu");
 /// Vertices of a block.
-const BLOCK: usize = 1024;
+pub(super) const BLOCK: usize = 1024;
 
 /// What PageRank is to do.
 pub(crate) struct Ranking<'a> {

@@ -11,7 +11,8 @@ use crate::algebra::{Array, Formula, MonoidFormula, Printable, Slice, SliceMut, 
 use crate::backend::DistanceBackend;
 use crate::distance::{Float, Measure, Options as DistanceOptions};
 use crate::gpu::{
-    DeviceArray, DeviceCsr, DeviceIndex, DevicePattern, DevicePlaces, RawBuffer, RawCsr, RawVector, spgemm as device,
+    DeviceArray, DeviceCsr, DeviceIndex, DevicePattern, DevicePlaces, RankPart, RawBuffer, RawCsr, RawVector,
+    spgemm as device,
 };
 use crate::graph::{TriangleMethod, Triangles, triangles, triangles_per_edge, triangles_per_vertex};
 use crate::ops::Pairing;
@@ -188,6 +189,24 @@ impl Machine {
     ) -> Result<Vec<Matrix>> {
         let cuda = self.gpu()?;
         Ok(cuda.filled(ty, sizes, fill)?.into_iter().map(|raw| cuda.keep(raw)).collect())
+    }
+    /// The part of a process that has this block of the adjacency matrix of a graph, of whose rows those of `own` are
+    /// its vertices; `parts` processes hold all of them.
+    ///
+    /// Cost: a sort of the block by columns.
+    /// # Errors
+    /// As for [`device_arrays`](Self::device_arrays); [`Error::DeviceMemory`].
+    pub fn rank_part(&self, block: &Matrix, own: std::ops::Range<usize>, parts: usize) -> Result<RankPart> {
+        let cuda = self.gpu()?;
+        let Some(raw) = cuda.held::<RawCsr>(block.as_remote()) else { return Err(not_here(block.machine())) };
+        cuda.rank_part(&raw.pattern, own, parts)
+    }
+    /// The ranks of the vertices of a process.
+    /// # Errors
+    /// [`Error::Unsupported`] on the processor.
+    pub fn ranks_of(&self, part: RankPart) -> Result<Vector> {
+        let cuda = self.gpu()?;
+        Ok(cuda.keep_vector(part.into_ranks()))
     }
     /// The values of a vector in this GPU's memory that has one at every place, likewise; `None` for another.
     /// # Errors
