@@ -3,12 +3,44 @@
 use sparring::algebra::{Array, Type};
 use sparring::par::Threads;
 use sparring::runtime::{BinaryOp, Machine, Matrix};
-use sparring::{Cpu, Error};
+use sparring::{Cpu, Csr, Error, Result};
 use sparring_cluster::{Cluster, Permutation, Rmat, graph};
 
 use crate::products::{Draw, same, same_vector};
 
+sparring::value! {
+    /// A value that is no number.
+    struct Met {
+        /// A number.
+        value: f64,
+        /// Where it was met.
+        at: u32,
+    }
+}
+
+/// Structs are refused by whatever sends them, on every rank.
+fn structs(cluster: &Cluster) {
+    let (many, met) = (cluster.machine(), |n: usize| vec![Met { value: 1.5, at: 7 }; n]);
+    let a = Matrix::from(Csr::new(9, 9, (0..=9).collect(), (0..9).collect(), met(9)).unwrap());
+    let path = std::env::temp_dir().join(format!("sparring-structs-{}.mtx", std::os::unix::process::parent_id()));
+    let is_refused = |what: &str, made: Result<()>| {
+        assert!(matches!(made, Err(Error::Unsupported { .. })), "{what}: {made:?}");
+    };
+    is_refused("build", cluster.build((9, 9), (vec![0], vec![0], Array::of(met(1))), None).map(drop));
+    is_refused("write", cluster.write_matrix_market(&path, &a));
+    let p = Permutation::new(9, 1);
+    is_refused("permuted", cluster.permuted(&a, &p, &p).map(drop));
+    // One rank sends nothing.
+    if cluster.size() > 1 {
+        is_refused("transpose", many.transpose(&a).and_then(|a| a.download()).map(drop));
+        let message = many.upload(&a).and_then(|a| a.download()).unwrap_err().to_string();
+        assert!(message.contains("messages are of numbers"), "{message}");
+    }
+    cluster.agree("all go on", Ok(())).unwrap();
+}
+
 pub(crate) fn all(cluster: &Cluster) {
+    structs(cluster);
     let (rank, ranks) = (cluster.rank(), cluster.size());
     let plus = BinaryOp::new("plus", Type::F64).unwrap();
     for (case, (m, n, count)) in
