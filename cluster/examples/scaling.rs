@@ -11,17 +11,15 @@
 //! 2^(S − 2) × 2^(S − 3) × 2^(S − 4) places and 8·2^S entries drawn, more at the first indices of each mode.
 //! `--repeat N`: minima of N runs. `--bare` leaves the cluster out: what one rank takes without it.
 
-use std::ops::Range;
 use std::time::Instant;
 
-use sparring::algebra::{Array, Type};
+use sparring::algebra::Type;
 use sparring::factor::CpAls;
 use sparring::graph::PageRankOptions;
-use sparring::par::Threads;
-use sparring::runtime::{BinaryOp, Machine, Matrix, Monoid, Semiring, UnaryOp};
+use sparring::runtime::{Machine, Monoid, Semiring, UnaryOp};
 use sparring::spgemm::Options;
 use sparring::{Cpu, Result, Tensor};
-use sparring_cluster::{Cluster, Permutation, graph};
+use sparring_cluster::{Cluster, Rmat, graph};
 
 struct Arguments {
     scale: u32,
@@ -50,36 +48,6 @@ fn arguments() -> Arguments {
     found
 }
 
-/// Some of the edges of an R-MAT graph (a, b, c = 0.57, 0.19, 0.19), 8 edges a vertex drawn, names of vertices
-/// shuffled, values 1: each is a hash of its number, so that ranks draw edges of their own.
-fn rmat(scale: u32, edges: Range<u64>) -> (Vec<u32>, Vec<u32>, Array) {
-    let names = Permutation::new(1 << scale, 1);
-    let hash = |x: u64| {
-        let z = x.wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        let z = (z ^ z >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ z >> 31
-    };
-    let count = (edges.end - edges.start) as usize;
-    let (mut rows, mut cols) = (Vec::with_capacity(count), Vec::with_capacity(count));
-    for edge in edges {
-        let (mut i, mut j) = (0usize, 0usize);
-        for level in 0..u64::from(scale) {
-            let draw = (hash(edge * 64 + level + 1) >> 11) as f64 / (1u64 << 53) as f64;
-            let (down, right) = match draw {
-                x if x < 0.57 => (0, 0),
-                x if x < 0.76 => (0, 1),
-                x if x < 0.95 => (1, 0),
-                _ => (1, 1),
-            };
-            (i, j) = (2 * i + down, 2 * j + right);
-        }
-        rows.push(names.image(i) as u32);
-        cols.push(names.image(j) as u32);
-    }
-    (rows, cols, Array::of(vec![1.0f64; count]))
-}
-
 /// The least of the milliseconds of some runs.
 fn least(repeat: u32, machine: &Machine, mut run: impl FnMut() -> Result<()>) -> Result<f64> {
     let mut best = f64::INFINITY;
@@ -104,14 +72,12 @@ fn main() -> Result<()> {
     let grid = cluster.as_ref().map_or((1, 1), |cluster| cluster.grid().shape());
     let machine = cluster.as_ref().map_or_else(inner, |cluster| Ok(cluster.machine()))?;
     let scale = asked.scale + if asked.weak { ranks.ilog2() } else { 0 };
-    // Edges drawn more than once count once.
-    let (shape, edges, join) = ((1 << scale, 1 << scale), 8u64 << scale, BinaryOp::new("first", Type::F64)?);
     let a = match &cluster {
-        None => machine.upload(&Matrix::build(&Threads::current(), shape, rmat(scale, 0..edges), Some(&join))?)?,
-        Some(cluster) => {
-            let cut = |rank: usize| edges * rank as u64 / ranks as u64;
-            cluster.build(shape, rmat(scale, cut(cluster.rank())..cut(cluster.rank() + 1)), Some(&join))?
+        None => {
+            let alone = Cluster::alone(Cpu::with_threads(1)?).rmat(scale, 8, 1, &Rmat::new())?;
+            machine.upload(&alone.download()?)?
         }
+        Some(cluster) => cluster.rmat(scale, 8, 1, &Rmat::new())?,
     };
     let hub = || -> Result<usize> {
         let (places, counts) = machine.engine().row_counts(&a)?.download()?.entries()?;
@@ -177,9 +143,17 @@ fn main() -> Result<()> {
         let x: Tensor<f64> = sparring_generate::gen_py::tensor(&dims, 8 << scale, 1, 1.0)?;
         entries = x.nnz();
         let (als, alone) = (CpAls::new(16).sweeps(5).tol(0.0), Cpu::with_threads(1)?);
-        cp = least(asked.repeat, &machine, || match &cluster {
+        let blocks = match &cluster {
+            None => None,
+            Some(cluster) => {
+                let mine = entries * cluster.rank() / ranks..entries * (cluster.rank() + 1) / ranks;
+                let lists = x.all_indices().iter().map(|list| list[mine.clone()].to_vec()).collect();
+                Some((cluster, cluster.build_tensor(x.dims().to_vec(), lists, x.values()[mine.clone()].to_vec())?))
+            }
+        };
+        cp = least(asked.repeat, &machine, || match &blocks {
             None => als.run(&alone, &x).map(drop),
-            Some(cluster) => als.run(cluster, &x).map(drop),
+            Some((cluster, x)) => cluster.cp_als(&als, x).map(drop),
         })?;
     }
     if first {

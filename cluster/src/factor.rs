@@ -17,101 +17,15 @@ use std::sync::Arc;
 
 use sparring::algebra::{PlusTimes, Real, Slice};
 use sparring::factor::{Agreement, CpMachine, CpRows, CpState, Solve, cp_rows};
-use sparring::runtime::engine::{bytes_of, unfit, values_of};
+use sparring::runtime::engine::bytes_of;
 use sparring::tensor::{Kept, Kruskal, Mttkrp, Norm, Tensor, Variant};
 use sparring::{Cpu, Dense, Error, Index, Result};
 
 use crate::cluster::{Cluster, Shared};
+use crate::deal::{Deal, sorted};
 use crate::grid::cut;
 use crate::link::{Link, Parts};
-use crate::wire::{broken, reserved};
-
-/// Who has which part of each mode.
-#[derive(Debug)]
-struct Deal {
-    /// Parts of each mode; their product is the number of ranks.
-    parts: Vec<usize>,
-    /// Where the parts of each mode begin, and its end.
-    cuts: Vec<Vec<usize>>,
-}
-
-impl Deal {
-    fn new<T: Real, I: Index>(x: &Tensor<T, I>, ranks: usize) -> Result<Self> {
-        let dims = x.dims();
-        let mut parts = vec![1; dims.len()];
-        for factor in prime_factors(ranks) {
-            // The mode whose parts are longest, the first of these.
-            let longest = (0..dims.len())
-                .rev()
-                .max_by(|&m, &n| (dims[m] as u128 * parts[n] as u128).cmp(&(dims[n] as u128 * parts[m] as u128)));
-            parts[longest.unwrap_or(0)] *= factor;
-        }
-        let cuts = (0..dims.len()).map(|mode| cuts(x.indices(mode), dims[mode], parts[mode]));
-        Ok(Self { cuts: cuts.collect::<Result<_>>()?, parts })
-    }
-    /// Ranks of which the next in the mode is so many farther.
-    fn stride(&self, mode: usize) -> usize {
-        self.parts[mode + 1..].iter().product()
-    }
-    fn part(&self, mode: usize, rank: usize) -> usize {
-        rank / self.stride(mode) % self.parts[mode]
-    }
-    /// The indices of the mode that the block of a rank has.
-    fn layer(&self, mode: usize, rank: usize) -> Range<usize> {
-        let part = self.part(mode, rank);
-        self.cuts[mode][part]..self.cuts[mode][part + 1]
-    }
-    /// Of these, those whose rows of the factor the rank holds.
-    fn held(&self, mode: usize, rank: usize) -> Range<usize> {
-        let (layer, stride) = (self.layer(mode, rank), self.stride(mode));
-        let all = self.parts.iter().product::<usize>() / self.parts[mode];
-        // Its number in the layer, whose ranks are in order.
-        let number = rank / (stride * self.parts[mode]) * stride + rank % stride;
-        layer.start + cut(layer.len(), all, number)..layer.start + cut(layer.len(), all, number + 1)
-    }
-}
-
-/// The largest first.
-fn prime_factors(mut n: usize) -> Vec<usize> {
-    let (mut found, mut factor) = (Vec::new(), 2);
-    while n > 1 {
-        while n.is_multiple_of(factor) {
-            found.push(factor);
-            n /= factor;
-        }
-        factor += 1;
-        if factor * factor > n && n > 1 {
-            found.push(n);
-            n = 1;
-        }
-    }
-    found.sort_unstable_by(|a, b| b.cmp(a));
-    found
-}
-
-/// Where parts of a mode begin, so that each has about as many entries.
-fn cuts<I: Index>(indices: &[I], len: usize, parts: usize) -> Result<Vec<usize>> {
-    if parts == 1 {
-        return Ok(vec![0, len]);
-    }
-    if indices.is_empty() {
-        return Ok((0..=parts).map(|part| cut(len, parts, part)).collect());
-    }
-    let mut sorted = reserved(indices.len(), "indices of a mode")?;
-    sorted.extend(indices.iter().map(|i| i.get()));
-    sorted.sort_unstable();
-    let mut cuts = vec![0];
-    for part in 1..parts {
-        // The index in whose entries the part would end goes where more of it would be.
-        let at = cut(sorted.len(), parts, part);
-        let index = sorted.get(at).copied().unwrap_or(len);
-        let (before, after) = (sorted.partition_point(|&i| i < index), sorted.partition_point(|&i| i <= index));
-        let end = if at - before <= after - at { index } else { index + 1 };
-        cuts.push(end.max(cuts[part - 1]));
-    }
-    cuts.push(len);
-    Ok(cuts)
-}
+use crate::wire::{broken, reserved, values};
 
 /// What a rank has of the products.
 struct Products<'x, T: Real, I: Index> {
@@ -125,14 +39,6 @@ struct Products<'x, T: Real, I: Index> {
     /// Rows of factors that the block has.
     factors: Vec<Dense<T>>,
     partial: Vec<Dense<T>>,
-}
-
-fn values<T: Real>(bytes: &[u8]) -> Result<Vec<T>> {
-    let array = values_of(T::TYPE, &mut bytes.to_vec())?;
-    let from = array.slice().get::<T>().ok_or_else(unfit)?;
-    let mut own = reserved(from.len(), "rows of a factor")?;
-    own.extend_from_slice(from);
-    Ok(own)
 }
 
 fn rows_of<T: Real>(a: &Dense<T>, rows: Range<usize>) -> Result<Dense<T>> {
@@ -206,7 +112,7 @@ impl<T: Real, I: Index> CpRows<T> for Products<'_, T, I> {
 }
 
 /// Numbers of all ranks, folded in the order of ranks into those of the first.
-fn folded(shared: &Shared, sums: &mut [f64], fold: impl Fn(&mut f64, f64)) -> Result<()> {
+pub(crate) fn folded(shared: &Shared, sums: &mut [f64], fold: impl Fn(&mut f64, f64)) -> Result<()> {
     if shared.world.size() == 1 {
         return Ok(());
     }
@@ -250,7 +156,7 @@ impl<T: Real> Ranks<'_, T> {
         for (mode, rows) in mine.iter().enumerate() {
             let mine = shared.ready(bytes_of(Slice::of(rows.values())))?;
             let all = shared.world.all_gather(&mine)?;
-            let (n, rank) = (self.deal.cuts[mode].last().copied().unwrap_or(0), rows.ncols());
+            let (n, rank) = (self.deal.len(mode), rows.ncols());
             let mut whole = Dense::filled(n, rank, T::ZERO)?;
             for (number, bytes) in all.iter().enumerate() {
                 let held = self.deal.held(mode, number);
@@ -305,7 +211,7 @@ impl<T: Real> CpState<T> for Ranks<'_, T> {
 }
 
 impl Cluster {
-    fn cpu(&self) -> Result<&Cpu> {
+    pub(crate) fn cpu(&self) -> Result<&Cpu> {
         self.inner().typed::<Cpu>().ok_or_else(|| Error::Unsupported {
             what: format!("CP on a cluster of {}", self.inner().name()),
             why: "its ranks compute it on processors".into(),
@@ -326,27 +232,40 @@ impl<T: Real, I: Index> CpMachine<T, I> for Cluster {
         factors: Vec<Dense<T>>,
         variant: Option<Variant>,
     ) -> Result<Box<dyn CpState<T> + 'x>> {
-        let (cpu, shared, me) = (self.cpu()?, &self.0, self.rank());
-        let columns = factors.first().map_or(0, Dense::ncols);
         let make = || {
-            let deal = Arc::new(Deal::new(x, self.size())?);
-            let block = Arc::new(block_of(x, &deal, me)?);
-            let plan = cpu.mttkrp_plan(block, columns, variant)?;
-            let mine = held(&deal, me, &factors)?;
-            let of_layer = |mode: usize| rows_of(&factors[mode], deal.layer(mode, me));
-            let here = (0..x.order()).map(of_layer).collect::<Result<Vec<_>>>()?;
-            let partial =
-                here.iter().map(|a| Dense::filled(a.nrows(), columns, T::ZERO)).collect::<Result<Vec<_>>>()?;
-            Ok(((deal, plan, mine, here, partial), 0))
+            let deal = Deal::new(x.dims(), self.size(), x.nnz(), |mode| sorted(x.indices(mode)), Ok)?;
+            let block = block_of(x, &deal, self.rank())?;
+            Ok((Arc::new(deal), Arc::new(block)))
         };
-        let ((deal, plan, mine, factors, partial), _) = shared.together("CP", make)?;
-        let layers = (0..x.order()).map(|mode| shared.world.split(deal.part(mode, me))).collect::<Result<_>>()?;
-        let (kept, shared) = (Kept::default(), Arc::clone(shared));
-        let of = (Arc::clone(&shared), Arc::clone(&deal));
-        let products = Products { cpu, shared: of.0, deal: of.1, plan, kept, layers, factors, partial };
-        let (state, _) = shared.finish(cp_rows(cpu, mine, Box::new(products)).map(|state| (state, 0)))?;
-        Ok(Box::new(Ranks { shared, deal, state }))
+        state(self, make, factors, variant)
     }
+}
+
+/// The steps of all ranks with the blocks that they make. Collective.
+pub(crate) fn state<'x, T: Real, I: Index>(
+    cluster: &'x Cluster,
+    make: impl FnOnce() -> Result<(Arc<Deal>, Arc<Tensor<T, I>>)>,
+    factors: Vec<Dense<T>>,
+    variant: Option<Variant>,
+) -> Result<Box<dyn CpState<T> + 'x>> {
+    let (cpu, shared, me, order) = (cluster.cpu()?, &cluster.0, cluster.rank(), factors.len());
+    let columns = factors.first().map_or(0, Dense::ncols);
+    let make = || {
+        let (deal, block) = make()?;
+        let plan = cpu.mttkrp_plan(block, columns, variant)?;
+        let mine = held(&deal, me, &factors)?;
+        let of_layer = |mode: usize| rows_of(&factors[mode], deal.layer(mode, me));
+        let here = (0..order).map(of_layer).collect::<Result<Vec<_>>>()?;
+        let partial = here.iter().map(|a| Dense::filled(a.nrows(), columns, T::ZERO)).collect::<Result<Vec<_>>>()?;
+        Ok(((deal, plan, mine, here, partial), 0))
+    };
+    let ((deal, plan, mine, factors, partial), _) = shared.together("CP", make)?;
+    let layers = (0..order).map(|mode| shared.world.split(deal.part(mode, me))).collect::<Result<_>>()?;
+    let (kept, shared) = (Kept::default(), Arc::clone(shared));
+    let of = (Arc::clone(&shared), Arc::clone(&deal));
+    let products = Products { cpu, shared: of.0, deal: of.1, plan, kept, layers, factors, partial };
+    let (state, _) = shared.finish(cp_rows(cpu, mine, Box::new(products)).map(|state| (state, 0)))?;
+    Ok(Box::new(Ranks { shared, deal, state }))
 }
 
 /// The entries of a rank's block, counted from where it begins.
@@ -365,46 +284,4 @@ fn block_of<T: Real, I: Index>(x: &Tensor<T, I>, deal: &Deal, rank: usize) -> Re
     let mut values = reserved(count, "entries of a block")?;
     values.extend(entries.iter().map(|&e| x.values()[e]));
     Tensor::new(layers.iter().map(Range::len).collect(), indices, values)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn grids_take_every_rank() {
-        for (ranks, dims, parts) in
-            [(1, vec![5, 5], vec![1, 1]), (6, vec![100, 10, 10], vec![6, 1, 1]), (12, vec![4, 4, 4], vec![3, 2, 2])]
-        {
-            assert_eq!(Deal::new(&Tensor::<f64>::empty(dims).unwrap(), ranks).unwrap().parts, parts);
-        }
-        assert_eq!(prime_factors(360), [5, 3, 3, 2, 2, 2]);
-        assert_eq!((prime_factors(1), prime_factors(7)), (vec![], vec![7]));
-    }
-
-    #[test]
-    fn every_row_is_held_once_and_every_entry_is_in_one_block() {
-        let dims = vec![7, 3, 11];
-        let indices: Vec<Vec<u32>> =
-            dims.iter().map(|&n| (0..200u32).map(|e| e * e * 31 / (n as u32 + 2) % n as u32).collect()).collect();
-        let x = Tensor::new(dims.clone(), indices, (0..200).map(f64::from).collect()).unwrap();
-        for ranks in 1..=12 {
-            let deal = Deal::new(&x, ranks).unwrap();
-            for (mode, &n) in dims.iter().enumerate() {
-                let mut held = vec![0; n];
-                (0..ranks).flat_map(|rank| deal.held(mode, rank)).for_each(|i| held[i] += 1);
-                assert!(held.iter().all(|&x| x == 1), "{ranks} ranks, mode {mode}: {held:?}");
-            }
-            let blocks: Vec<Tensor<f64>> = (0..ranks).map(|rank| block_of(&x, &deal, rank).unwrap()).collect();
-            assert_eq!(blocks.iter().map(Tensor::nnz).sum::<usize>(), x.nnz());
-            assert_eq!(blocks.iter().flat_map(Tensor::values).sum::<f64>(), x.values().iter().sum::<f64>());
-        }
-    }
-
-    #[test]
-    fn modes_are_cut_by_their_entries() {
-        assert_eq!(cuts(&[0u32, 0, 0, 0, 1, 2, 3, 4], 6, 2).unwrap(), [0, 1, 6]);
-        assert_eq!(cuts::<u32>(&[], 6, 3).unwrap(), [0, 2, 4, 6]);
-        assert_eq!(cuts(&[5u32; 4], 6, 3).unwrap(), [0, 5, 5, 6]);
-    }
 }

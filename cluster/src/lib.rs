@@ -39,8 +39,8 @@
 //! | Kronecker product | both operands | nnz |
 //!
 //! Neighbours: rank r of p has the rows from ⌊n·r / p⌋ on of X, and the tiles of Y come round. CP-ALS: the ranks form
-//! a grid with pₙ parts of mode n, p₁ · … · p_d = p; every rank is given the whole tensor, and computes with the
-//! entries of its block.
+//! a grid with pₙ parts of mode n, p₁ · … · p_d = p; a [`Tensor`] has a block on each rank, and of a tensor that every
+//! rank has whole each computes with the entries of its block.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -63,10 +63,12 @@
 //!
 //! # Files and entries
 //!
-//! [`read_matrix_market`](Cluster::read_matrix_market) and [`read_edges`](Cluster::read_edges) read a part of a file on
-//! each rank, [`write_matrix_market`](Cluster::write_matrix_market) writes a block, [`build`](Cluster::build) takes
-//! entries from all ranks, and [`permuted`](Cluster::permuted) gives rows and columns a random order, so that blocks
-//! have about as many entries each.
+//! [`read_matrix_market`](Cluster::read_matrix_market), [`read_edges`](Cluster::read_edges),
+//! [`read_dimacs`](Cluster::read_dimacs) and [`read_frostt`](Cluster::read_frostt) parse a part of a file on each rank,
+//! [`write_matrix_market`](Cluster::write_matrix_market) writes a block. [`build`](Cluster::build) and
+//! [`build_tensor`](Cluster::build_tensor) take entries from all ranks, [`rmat`](Cluster::rmat) and
+//! [`uniform`](Cluster::uniform) draw them, and [`permuted`](Cluster::permuted) gives rows and columns a random order,
+//! so that blocks have about as many entries each.
 //!
 //! # Results
 //!
@@ -95,10 +97,12 @@
 
 mod blocks;
 mod cluster;
+mod deal;
 mod distances;
 mod engine;
 mod factor;
 mod fold;
+mod frostt;
 #[cfg(all(feature = "cuda", feature = "mpi"))]
 mod gpu_fold;
 #[cfg(all(feature = "cuda", feature = "mpi"))]
@@ -113,8 +117,12 @@ mod nccl;
 mod panel;
 mod permute;
 mod product;
+mod random;
 mod read;
 mod route;
+mod tensor;
+mod text;
+mod unpack;
 mod wire;
 mod write;
 
@@ -123,3 +131,5 @@ pub use grid::Grid;
 #[cfg(feature = "mpi")]
 pub use mpi;
 pub use permute::Permutation;
+pub use random::Rmat;
+pub use tensor::Tensor;

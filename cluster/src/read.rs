@@ -1,14 +1,12 @@
-//! Matrix Market files and edge lists of which every rank reads a part.
+//! Matrix Market files, edge lists and graphs of DIMACS of which every rank reads a part.
 
-use std::fs::File;
-use std::io::{Read, Seek, SeekFrom};
-use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
 use sparring::algebra::Type;
 use sparring::io::{
-    EdgeOptions, LabeledMatrix, parse_edges_with, parse_matrix_market, read_edges_with, read_matrix_market,
+    EdgeOptions, LabeledMatrix, parse_dimacs_with, parse_edges_with, parse_matrix_market, read_dimacs_with,
+    read_edges_with, read_matrix_market,
 };
 use sparring::runtime::{BinaryOp, Matrix};
 use sparring::{Error, Result};
@@ -16,11 +14,16 @@ use sparring::{Error, Result};
 use crate::Cluster;
 use crate::blocks::Block;
 use crate::route::Triplets;
+use crate::text::{BLOCK, HEAD, LONGEST_HEAD, Share, Shares, newlines};
 
-/// Bytes in which a header is looked for at first; twice as many where it is longer.
-const HEAD: usize = 1 << 12;
-/// Longest line that is looked for at the ends of a part.
-const LINE: usize = 1 << 12;
+/// Bytes of compressed text for each row that are parsed at a time, as row pointers are made each time; at least
+/// [`BLOCK`], at most [`LARGEST`].
+const ROW: usize = 16;
+const LARGEST: usize = 1 << 28;
+
+fn block_bytes(rows: usize) -> usize {
+    rows.saturating_mul(ROW).clamp(BLOCK, LARGEST)
+}
 
 /// What stands before the entries of a file.
 struct Head {
@@ -28,7 +31,7 @@ struct Head {
     shape: (usize, usize),
     entries: usize,
     /// Where the entries begin, and the number of lines before.
-    start: u64,
+    start: usize,
     lines: usize,
 }
 
@@ -36,9 +39,10 @@ impl Cluster {
     /// The matrix of a Matrix Market file that every rank can open, in the type that the file has
     /// ([`MatrixFile::value_type`](sparring::io::MatrixFile::value_type)). Collective.
     ///
-    /// Rank r of p reads the lines that begin in its p-th part of the bytes, and sends entries to the ranks that hold
-    /// them: O(size / p) bytes and O(entries / p) memory for each. Repeated entries are added up, those of a part
-    /// first. A file that is compressed or lists all values of a dense matrix is read whole by every rank.
+    /// Rank r of p parses the lines that begin in its p-th part of the bytes, of compressed text every p-th block of
+    /// some MiB, and sends entries to the ranks that hold them: O(entries / p + m) memory for each. Compressed text is
+    /// decompressed by every rank, a block at a time. Repeated entries are added up, those of a part or block first. A
+    /// file that lists all values of a dense matrix is read whole by every rank.
     /// # Errors
     /// Those of [`read_matrix_market`], lines counted from the beginning of the file, on every rank if one has them.
     /// # Example
@@ -53,29 +57,44 @@ impl Cluster {
     pub fn read_matrix_market(&self, path: impl AsRef<Path>) -> Result<Matrix> {
         let path = path.as_ref();
         let name = path.display().to_string();
-        let head = self.agree("head of a file", head(path))?;
-        let Some(head) = head.filter(|_| self.size() > 1) else {
+        let made = Shares::open(path).and_then(|mut shares| Ok(head(&mut shares)?.map(|head| (shares, head))));
+        let Some((mut shares, head)) = self.agree("head of a file", made)?.filter(|_| self.size() > 1) else {
             let file = self.agree("file", read_matrix_market(path).and_then(|file| file.any()))?;
             return self.machine().upload(&Matrix::new(file.0, file.1)?);
         };
-        let text = self.agree("part of a file", part(path, head.start, self.rank(), self.size()))?;
-        let newlines = newlines(&text);
-        let found = self.0.world.all_words([newlines as u64, entries_of(&text) as u64]);
-        let total: u64 = found.iter().map(|words| words[1]).sum();
-        let before = found[..self.rank()].iter().map(|words| words[0] as usize).sum::<usize>() + head.lines;
-        let parsed = if total as usize == head.entries {
-            parsed(&head, &text, &name, before)
-        } else {
+        shares.skip(head.start, head.lines);
+        let (mut rounds, mut total) = (Vec::new(), 0);
+        while let Some(share) = shares.next(self, &[], block_bytes(head.shape.0))? {
+            let found = self.0.world.all_words([entries_of(&share.text) as u64, 0]);
+            total += found.iter().map(|words| words[0] as usize).sum::<usize>();
+            if total > head.entries {
+                break;
+            }
+            let part = parsed(&head, &share, &name).and_then(|part| Triplets::of(&part, |i, j| Some((i, j))));
+            rounds.push(self.agree("part of a file", part)?);
+        }
+        if total != head.entries {
             let message = format!("{} entries are announced, and there are {total}", head.entries);
-            Err(Error::Parse { file: name, line: head.lines as u64, column: 1, message })
+            return Err(Error::Parse { file: name, line: head.lines as u64, column: 1, message });
+        }
+        // Whole numbers beyond i64 may be in one round alone.
+        let is_wide = rounds.iter().any(|round| round.ty == Type::U64);
+        let any_wide = self.0.world.all_words([u64::from(is_wide), 0]).iter().any(|words| words[0] != 0);
+        let ty = match rounds.first() {
+            Some(round) if any_wide && round.ty == Type::I64 => Type::U64,
+            Some(round) => round.ty,
+            None => self.agree("part of a file", parsed(&head, &Share::default(), &name))?.ty(),
         };
-        let part = self.agree("part of a file", parsed)?;
-        // Entries of the type of the values: all ranks read the same field.
-        let dup = match part.ty() {
+        let wide = rounds.iter_mut().try_for_each(|round| round.widen(ty));
+        self.agree("values of a file", wide)?;
+        let dup = match ty {
             Type::Bool => BinaryOp::new("lor", Type::Bool)?,
             ty => BinaryOp::new("plus", ty)?,
         };
-        self.collected("read", head.shape, || Triplets::of(&part, |i, j| Some((i, j))), Some(&dup))
+        self.collected_in_rounds("read", head.shape, (rounds, ty), Some(&dup), |row, column| Error::Duplicate {
+            row,
+            column,
+        })
     }
     /// The matrix of the entries that all ranks bring.
     pub(crate) fn collected(
@@ -85,21 +104,39 @@ impl Cluster {
         entries: impl FnOnce() -> Result<Triplets>,
         dup: Option<&BinaryOp>,
     ) -> Result<Matrix> {
-        self.collected_or(what, shape, entries, dup, |row, column| Error::Duplicate { row, column })
+        self.made(
+            what,
+            shape,
+            |shared| shared.routed(shape, entries(), dup),
+            |row, column| Error::Duplicate { row, column },
+        )
     }
-    /// The same; what the error of an entry that is there twice is.
-    fn collected_or(
+    /// The same of entries that all ranks bring in as many rounds; what the error of an entry that is there twice is.
+    fn collected_in_rounds(
         &self,
         what: &str,
         shape: (usize, usize),
-        entries: impl FnOnce() -> Result<Triplets>,
+        (mut rounds, ty): (Vec<Triplets>, Type),
         dup: Option<&BinaryOp>,
+        twice: impl Fn(usize, usize) -> Error,
+    ) -> Result<Matrix> {
+        if rounds.is_empty() {
+            rounds.push(Triplets::none(ty));
+        }
+        self.made(what, shape, |shared| shared.routed_in_rounds(shape, rounds.into_iter().map(Ok), dup), twice)
+    }
+    /// The matrix of which each rank makes a block.
+    pub(crate) fn made(
+        &self,
+        what: &str,
+        shape: (usize, usize),
+        block: impl FnOnce(&Arc<crate::cluster::Shared>) -> Result<Matrix>,
         twice: impl Fn(usize, usize) -> Error,
     ) -> Result<Matrix> {
         let shared = Arc::clone(&self.0);
         let (rows, cols) = shared.grid.block(shape);
         let (block, nnz) = shared.together(what, || {
-            let block = shared.routed(shape, entries(), dup).map_err(|e| match e {
+            let block = block(&shared).map_err(|e| match e {
                 Error::Duplicate { row, column } => twice(rows.start + row, cols.start + column),
                 e => e,
             })?;
@@ -111,10 +148,10 @@ impl Cluster {
     /// The adjacency matrix of an edge list that every rank can open, as
     /// [`read_edges_with`](sparring::io::read_edges_with) makes it. Collective.
     ///
-    /// Rank r of p reads the lines that begin in its p-th part of the bytes, and sends edges to the ranks that hold
-    /// them: O(size / p) bytes and O(edges / p) memory for each, and O(n) for the rows of its part. Weights of repeated
-    /// edges are joined within parts first. A file that is compressed, and one whose vertices are renumbered or have
-    /// names, is read whole by every rank.
+    /// Rank r of p parses the lines that begin in its p-th part of the bytes, of compressed text every p-th block of
+    /// some MiB, and sends edges to the ranks that hold them: O(edges / p + n) memory for each. Compressed text is
+    /// decompressed by every rank, a block at a time. Weights of repeated edges are joined within parts or blocks
+    /// first. A file whose vertices are renumbered or have names is read whole by every rank.
     /// # Errors
     /// Those of [`read_edges_with`](sparring::io::read_edges_with), lines counted from the beginning of the file, on
     /// every rank if one has them.
@@ -133,45 +170,96 @@ impl Cluster {
     pub fn read_edges(&self, path: impl AsRef<Path>, options: &EdgeOptions<'_>) -> Result<Matrix> {
         let path = path.as_ref();
         let name = path.display().to_string();
-        let made = told(options).map_or(Ok(None), |told| Ok(edge_head(path)?.map(|head| (told, head))));
-        let Some((told, head)) = self.agree("head of a file", made)?.filter(|_| self.size() > 1) else {
+        let made = Shares::open(path).and_then(|mut shares| {
+            let Some(told) = told(options) else { return Ok(None) };
+            Ok(edge_head(&mut shares)?.map(|head| (shares, told, head)))
+        });
+        let Some((mut shares, told, head)) = self.agree("head of a file", made)?.filter(|_| self.size() > 1) else {
             let read = self.agree("file", read_edges_with(path, options))?;
             return self.machine().upload(&Matrix::new(read.pattern, read.values)?);
         };
-        let text = self.agree("part of a file", part(path, 0, self.rank(), self.size()))?;
-        let found = self.0.world.all_words([newlines(&text) as u64, 0]);
-        let before = found[..self.rank()].iter().map(|words| words[0] as usize).sum::<usize>();
+        let ty = if head.is_weighted { Type::F64 } else { Type::Bool };
         // Whether vertices count from 0 is known when all have been seen.
         let from_zero = if told.is_based { *options } else { options.zero_based(true) };
-        let part = self.agree("part of a file", edges_of(&head, &text, &name, before, &from_zero))?;
-        let [zeros, rows, cols] = part.as_ref().map_or([0; 3], |a| {
-            let pattern = &a.pattern;
-            let first = pattern.nrows() > 0 && !pattern.row(0).is_empty() || pattern.col_idx().contains(&0);
-            [u64::from(first), pattern.nrows() as u64, pattern.ncols() as u64]
-        });
-        let most = |words: [u64; 2]| {
-            let all = self.0.world.all_words(words);
-            [0, 1].map(|k| all.iter().map(|words| words[k]).max().unwrap_or(0) as usize)
-        };
-        let ([zeros, _], [rows, cols]) = (most([zeros, 0]), most([rows, cols]));
-        let base = usize::from(!told.is_based && zeros == 0);
+        let (mut rounds, mut zeros, mut rows, mut cols) = (Vec::new(), false, 0, 0);
+        while let Some(share) = shares.next(self, &[], block_bytes(rows.max(cols)))? {
+            let part = edges_of(&head, &share, &name, &from_zero).and_then(|part| {
+                let Some(a) = part else { return Ok(([0; 3], Triplets::none(ty))) };
+                let pattern = &a.pattern;
+                let first = pattern.nrows() > 0 && !pattern.row(0).is_empty() || pattern.col_idx().contains(&0);
+                let extent = [u64::from(first), pattern.nrows() as u64, pattern.ncols() as u64];
+                Ok((extent, Triplets::of(&Matrix::new(a.pattern, a.values)?, |i, j| Some((i, j)))?))
+            });
+            let ([first, m, n], round) = self.agree("part of a file", part)?;
+            rounds.push(round);
+            zeros |= self.0.world.all_words([first, 0]).iter().any(|words| words[0] != 0);
+            for words in self.0.world.all_words([m, n]) {
+                (rows, cols) = (rows.max(words[0] as usize), cols.max(words[1] as usize));
+            }
+        }
+        let base = usize::from(!told.is_based && !zeros);
         if base == 1 {
             // Refused unless the first comment says that they count from 1.
             let first = [&head.comments[..], if head.is_weighted { b"1 1 1" } else { b"1 1" }].concat();
             self.agree("first vertex", parse_edges_with(&first, &name, options).map(drop))?;
         }
-        let (ty, dup) = match head.is_weighted {
-            false => (Type::Bool, Some(BinaryOp::new("lor", Type::Bool)?)),
-            true => (Type::F64, told.repeated.map(|op| BinaryOp::new(op, Type::F64)).transpose()?),
+        let dup = match head.is_weighted {
+            false => Some(BinaryOp::new("lor", Type::Bool)?),
+            true => told.repeated.map(|op| BinaryOp::new(op, Type::F64)).transpose()?,
         };
-        let entries = || match part {
-            None => Triplets::of(&Matrix::empty(ty, 0, 0)?, |_, _| None),
-            Some(part) => Triplets::of(&Matrix::new(part.pattern, part.values)?, |i, j| Some((i - base, j - base))),
-        };
+        for round in &mut rounds {
+            round.rows.iter_mut().chain(&mut round.cols).for_each(|i| *i -= base);
+        }
         let shape = (rows.saturating_sub(base), cols.saturating_sub(base));
         let first = if told.is_based { told.first } else { base };
         let twice = |row, column| twice(&name, (row + first, column + first), options);
-        self.collected_or("read", shape, entries, dup.as_ref(), twice)
+        self.collected_in_rounds("read", shape, (rounds, ty), dup.as_ref(), twice)
+    }
+    /// The matrix of weights, in i64, of a graph of DIMACS that every rank can open, as
+    /// [`read_dimacs_with`](sparring::io::read_dimacs_with) makes it. Collective; costs as of
+    /// [`read_edges`](Self::read_edges).
+    /// # Errors
+    /// Those of [`read_dimacs_with`](sparring::io::read_dimacs_with), lines counted from the beginning of the file, on
+    /// every rank if one has them.
+    /// # Example
+    /// ```
+    /// use sparring::{Cpu, io::EdgeOptions};
+    /// use sparring_cluster::Cluster;
+    /// let path = std::env::temp_dir().join("sparring-cluster-example.gr");
+    /// # let failed = |source| sparring::Error::Io { path: "example".into(), source };
+    /// # std::fs::write(&path, "c two arcs\np sp 3 2\na 1 2 17\na 3 1 5\n").map_err(failed)?;
+    /// let a = Cluster::new(Cpu::new())?.read_dimacs(&path, &EdgeOptions::new())?;
+    /// assert_eq!((a.shape(), a.nnz()), ((3, 3), 2));
+    /// # std::fs::remove_file(path).map_err(failed)?;
+    /// # Ok::<(), sparring::Error>(())
+    /// ```
+    pub fn read_dimacs(&self, path: impl AsRef<Path>, options: &EdgeOptions<'_>) -> Result<Matrix> {
+        let path = path.as_ref();
+        let name = path.display().to_string();
+        let made = Shares::open(path).and_then(|mut shares| {
+            let Some(told) = told(options) else { return Ok(None) };
+            Ok(dimacs_head(&mut shares)?.map(|head| (shares, told, head)))
+        });
+        let Some((mut shares, told, head)) = self.agree("head of a file", made)?.filter(|_| self.size() > 1) else {
+            let read = self.agree("file", read_dimacs_with(path, options))?;
+            return self.machine().upload(&Matrix::new(read.pattern, read.values)?);
+        };
+        shares.skip(head.start, head.lines);
+        let ((n, _), mut rounds, mut total) = (head.shape, Vec::new(), 0);
+        while let Some(share) = shares.next(self, &[], block_bytes(n))? {
+            let arcs = lines_of(&share.text, is_dimacs_comment);
+            total += self.0.world.all_words([arcs as u64, 0]).iter().map(|words| words[0] as usize).sum::<usize>();
+            let part = behind(&format!("p sp {n} {arcs}\n"), &share, |text| parse_dimacs_with(text, &name, options));
+            let part = part.and_then(|a| Triplets::of(&Matrix::new(a.pattern, a.values)?, |i, j| Some((i, j))));
+            rounds.push(self.agree("part of a file", part)?);
+        }
+        if total != head.entries {
+            let message = format!("the line p sp declares {} arcs, the file has {total}", head.entries);
+            return Err(Error::Parse { file: name, line: shares.lines() as u64 + 1, column: 1, message });
+        }
+        let dup = told.repeated.map(|op| BinaryOp::new(op, Type::I64)).transpose()?;
+        let twice = |row, column| twice(&name, (row + 1, column + 1), options);
+        self.collected_in_rounds("read", head.shape, (rounds, Type::I64), dup.as_ref(), twice)
     }
 }
 
@@ -229,13 +317,12 @@ fn is_comment(line: &[u8]) -> bool {
 }
 
 /// Nothing for a file that is not read by parts, or has no edge.
-fn edge_head(path: &Path) -> Result<Option<EdgeHead>> {
-    let mut file = File::open(path).map_err(|e| io(path, e))?;
-    let (mut bytes, mut wanted) = (Vec::new(), HEAD);
+fn edge_head(shares: &mut Shares) -> Result<Option<EdgeHead>> {
+    let mut wanted = HEAD;
     loop {
-        (&mut file).take((wanted - bytes.len()) as u64).read_to_end(&mut bytes).map_err(|e| io(path, e))?;
+        let bytes = shares.peek(wanted)?;
         let is_all = bytes.len() < wanted;
-        // A file that is packed, or one of another kind.
+        // A file of another kind.
         if bytes.first().is_some_and(|b| !b.is_ascii() || *b < b' ' && !b.is_ascii_whitespace()) {
             return Ok(None);
         }
@@ -248,27 +335,19 @@ fn edge_head(path: &Path) -> Result<Option<EdgeHead>> {
             }
             start += line.len();
         }
-        if is_all || wanted > 1 << 26 {
+        if is_all || wanted > LONGEST_HEAD {
             return Ok(None);
         }
         wanted *= 2;
     }
 }
 
-fn newlines(text: &[u8]) -> usize {
-    text.iter().filter(|b| **b == b'\n').count()
-}
-
-/// The edges of a part, `before` lines of the file being before it; nothing where it has none.
-fn edges_of(
-    head: &EdgeHead,
-    mut text: &[u8],
-    name: &str,
-    mut before: usize,
-    options: &EdgeOptions<'_>,
-) -> Result<Option<LabeledMatrix>> {
+/// The edges of a share; nothing where it has none.
+fn edges_of(head: &EdgeHead, share: &Share, name: &str, options: &EdgeOptions<'_>) -> Result<Option<LabeledMatrix>> {
     // What the file begins with says how all of it is read, and comments before the edges of a part do not.
+    let (mut start, mut before) = (0, share.before);
     loop {
+        let text = &share.text[start..];
         let end = text.iter().position(|b| *b == b'\n').map_or(text.len(), |at| at + 1);
         if end == 0 {
             return Ok(None);
@@ -276,20 +355,11 @@ fn edges_of(
         if !is_comment(&text[..end]) {
             break;
         }
-        (text, before) = (&text[end..], before + 1);
+        (start, before) = (start + end, before + 1);
     }
-    let parse = |start: &[&[u8]]| {
-        let start = start.concat();
-        let mut whole = crate::wire::buffer(start.len() + text.len())?;
-        whole.extend_from_slice(&start);
-        whole.extend_from_slice(text);
-        let shift = before as i64 - newlines(&start) as i64;
-        parse_edges_with(&whole, name, options).map_err(|e| match e {
-            Error::Parse { file, line, column, message } => {
-                Error::Parse { file, line: line.saturating_add_signed(shift), column, message }
-            }
-            e => e,
-        })
+    let parse = |first: &[&[u8]]| {
+        let parse = |text: &[u8]| parse_edges_with(text, name, options);
+        behind_bytes(&first.concat(), (&share.text[start..], before), parse)
     };
     let made = parse(&[&head.comments])?;
     if (made.values.ty() == Type::F64) != head.is_weighted {
@@ -300,22 +370,34 @@ fn edges_of(
     Ok(Some(made))
 }
 
-fn io(path: &Path, source: std::io::Error) -> Error {
-    Error::Io { path: path.display().to_string(), source }
+/// What is parsed of a share behind lines that it is read by, with the numbers that lines have in the file.
+fn behind<T>(first: &str, share: &Share, parse: impl FnOnce(&[u8]) -> Result<T>) -> Result<T> {
+    behind_bytes(first.as_bytes(), (&share.text, share.before), parse)
+}
+
+fn behind_bytes<T>(first: &[u8], (text, before): (&[u8], usize), parse: impl FnOnce(&[u8]) -> Result<T>) -> Result<T> {
+    let mut whole = crate::wire::buffer(first.len() + text.len())?;
+    whole.extend_from_slice(first);
+    whole.extend_from_slice(text);
+    let shift = before as i64 - newlines(first) as i64;
+    parse(&whole).map_err(|e| match e {
+        Error::Parse { file, line, column, message } => {
+            Error::Parse { file, line: line.saturating_add_signed(shift), column, message }
+        }
+        e => e,
+    })
 }
 
 /// What stands before the entries; `None` for a file that is not read by parts.
-fn head(path: &Path) -> Result<Option<Head>> {
-    let mut file = File::open(path).map_err(|e| io(path, e))?;
-    let mut bytes = Vec::new();
+fn head(shares: &mut Shares) -> Result<Option<Head>> {
     let mut wanted = HEAD;
     loop {
-        (&mut file).take((wanted - bytes.len()) as u64).read_to_end(&mut bytes).map_err(|e| io(path, e))?;
-        if let Some(head) = head_of(&bytes) {
+        let bytes = shares.peek(wanted)?;
+        if let Some(head) = head_of(bytes) {
             return Ok(Some(head));
         }
         // The banner is the first line, and says whether entries have places.
-        if bytes.len() < wanted || wanted > 1 << 26 || !bytes.starts_with(b"%%MatrixMarket") {
+        if bytes.len() < wanted || wanted > LONGEST_HEAD || !bytes.starts_with(b"%%MatrixMarket") {
             return Ok(None);
         }
         wanted *= 2;
@@ -339,96 +421,54 @@ fn head_of(bytes: &[u8]) -> Option<Head> {
         } else if !line.is_empty() && !line.starts_with('%') {
             let numbers: Vec<usize> = line.split_whitespace().map_while(|n| n.parse().ok()).collect();
             let [m, n, entries] = numbers[..] else { return None };
-            return Some(Head { banner: banner?, shape: (m, n), entries, start: at as u64, lines });
+            return Some(Head { banner: banner?, shape: (m, n), entries, start: at, lines });
         }
     }
 }
 
-/// The lines that begin in the part of a rank, of what a file has from `first` on.
-fn part(path: &Path, first: u64, rank: usize, ranks: usize) -> Result<Vec<u8>> {
-    let fail = |e| io(path, e);
-    let mut file = File::open(path).map_err(fail)?;
-    let size = file.metadata().map_err(fail)?.len().saturating_sub(first);
-    let cut = |r: usize| first + (u128::from(size) * r as u128 / ranks as u128) as u64;
-    let Range { start, end } = cut(rank)..cut(rank + 1);
-    // One byte before tells whether a line begins here.
-    let from = if start == first { start } else { start - 1 };
-    file.seek(SeekFrom::Start(from)).map_err(fail)?;
-    let mut bytes = crate::wire::buffer((end - from) as usize + LINE)?;
-    (&mut file).take(end - from).read_to_end(&mut bytes).map_err(fail)?;
-    if from < start {
-        let Some(at) = bytes.iter().position(|b| *b == b'\n') else { return Ok(Vec::new()) };
-        bytes.drain(..=at);
-    }
-    // The last line goes on in the next part.
-    while bytes.last().is_some_and(|b| *b != b'\n') {
-        let mut more = Vec::new();
-        if (&mut file).take(LINE as u64).read_to_end(&mut more).map_err(fail)? == 0 {
-            break;
+/// The same of a graph of DIMACS.
+fn dimacs_head(shares: &mut Shares) -> Result<Option<Head>> {
+    let mut wanted = HEAD;
+    loop {
+        let bytes = shares.peek(wanted)?;
+        let mut start = 0;
+        for (number, line) in bytes.split_inclusive(|b| *b == b'\n').enumerate().filter(|(_, l)| l.ends_with(b"\n")) {
+            start += line.len();
+            if line.trim_ascii().is_empty() || is_dimacs_comment(line) {
+                continue;
+            }
+            let words: Vec<&str> = std::str::from_utf8(line).unwrap_or_default().split_ascii_whitespace().collect();
+            let ["p", "sp", n, arcs] = words[..] else { return Ok(None) };
+            let (Ok(n), Ok(entries)) = (n.parse::<u32>(), arcs.parse()) else { return Ok(None) };
+            let shape = (n as usize, n as usize);
+            return Ok(Some(Head { banner: String::new(), shape, entries, start, lines: number + 1 }));
         }
-        let line = more.iter().position(|b| *b == b'\n').map_or(more.len(), |at| at + 1);
-        bytes.extend_from_slice(&more[..line]);
+        if bytes.len() < wanted || wanted > LONGEST_HEAD {
+            return Ok(None);
+        }
+        wanted *= 2;
     }
-    Ok(bytes)
+}
+
+/// Whether the first word of a line is the one of comments.
+fn is_dimacs_comment(line: &[u8]) -> bool {
+    line.split(u8::is_ascii_whitespace).find(|word| !word.is_empty()) == Some(b"c")
 }
 
 /// Lines that are neither empty nor comments.
+fn lines_of(text: &[u8], is_comment: impl Fn(&[u8]) -> bool) -> usize {
+    text.split(|b| *b == b'\n').filter(|line| !line.trim_ascii().is_empty() && !is_comment(line)).count()
+}
 fn entries_of(text: &[u8]) -> usize {
-    text.split(|b| *b == b'\n').map(|line| line.trim_ascii()).filter(|l| !l.is_empty() && !l.starts_with(b"%")).count()
+    lines_of(text, |line| line.trim_ascii_start().starts_with(b"%"))
 }
 
-/// The entries of a part, as a matrix of the whole's shape.
-fn parsed(head: &Head, text: &[u8], name: &str, before: usize) -> Result<Matrix> {
-    let ((m, n), count) = (head.shape, entries_of(text));
-    let first = format!("{}\n{m} {n} {count}\n", head.banner);
-    let mut file = crate::wire::buffer(first.len() + text.len())?;
-    file.extend_from_slice(first.as_bytes());
-    file.extend_from_slice(text);
-    let made = parse_matrix_market(&file, name).and_then(|file| file.any());
-    let (pattern, values) = made.map_err(|e| match e {
-        Error::Parse { file, line, column, message } => {
-            Error::Parse { file, line: (line + before as u64).saturating_sub(2), column, message }
-        }
-        e => e,
-    })?;
+/// The entries of a share, as a matrix of the whole's shape.
+fn parsed(head: &Head, share: &Share, name: &str) -> Result<Matrix> {
+    let ((m, n), count) = (head.shape, entries_of(&share.text));
+    let made = behind(&format!("{}\n{m} {n} {count}\n", head.banner), share, |text| {
+        parse_matrix_market(text, name).and_then(|file| file.any())
+    });
+    let (pattern, values) = made?;
     Matrix::new(pattern, values)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_line_is_read_by_one_rank() {
-        let folder = std::env::temp_dir().join(format!("sparring-cluster-{}", std::process::id()));
-        std::fs::create_dir_all(&folder).unwrap();
-        let path = folder.join("a.mtx");
-        for (case, newline) in [(0, "\n"), (1, "\r\n"), (2, "\n")] {
-            let mut text =
-                format!("%%MatrixMarket matrix coordinate integer general{newline}% c{newline}9 9 30{newline}");
-            let mut lines = Vec::new();
-            for k in 0..30 {
-                let line = format!("{} {} {}", k % 9 + 1, k / 9 + 1, "7".repeat(k % 5 + 1));
-                text += &line;
-                lines.push(line);
-                text += if case == 2 && k == 29 { "" } else { newline };
-                if k % 11 == 3 {
-                    text += &format!("%{}{newline}{newline}", "x".repeat(40));
-                }
-            }
-            std::fs::write(&path, &text).unwrap();
-            let head = head(&path).unwrap().unwrap();
-            assert_eq!((head.shape, head.entries, head.lines), ((9, 9), 30, 3));
-            for ranks in 1..60 {
-                let mut all = Vec::new();
-                for rank in 0..ranks {
-                    let part = String::from_utf8(part(&path, head.start, rank, ranks).unwrap()).unwrap();
-                    let lines = part.lines().map(str::trim).filter(|l| !l.is_empty() && !l.starts_with('%'));
-                    all.extend(lines.map(String::from));
-                }
-                assert_eq!(all, lines, "{ranks} ranks, case {case}");
-            }
-        }
-        std::fs::remove_dir_all(&folder).unwrap();
-    }
 }

@@ -21,6 +21,10 @@ pub(crate) struct Triplets {
 }
 
 impl Triplets {
+    /// No entries.
+    pub(crate) fn none(ty: Type) -> Self {
+        Self { ty, rows: Vec::new(), cols: Vec::new(), values: Vec::new() }
+    }
     /// The entries of a matrix, each moved: those for which `to` gives no place are left out.
     pub(crate) fn of(a: &Matrix, to: impl Fn(usize, usize) -> Option<(usize, usize)>) -> Result<Self> {
         let here = a.download()?;
@@ -39,6 +43,19 @@ impl Triplets {
             }
         }
         Ok(made)
+    }
+    /// Whole numbers of i64 as those of u64, if that is the type.
+    pub(crate) fn widen(&mut self, ty: Type) -> Result<()> {
+        if ty != Type::U64 || self.ty == ty {
+            return Ok(());
+        }
+        // The same bytes, unless a number is negative.
+        if let Some(number) = self.values.as_chunks().0.iter().map(|b| i64::from_le_bytes(*b)).find(|x| *x < 0) {
+            let what = format!("the value {number} beside values beyond i64");
+            return Err(Error::Unsupported { what, why: "no type of whole numbers has both".into() });
+        }
+        self.ty = ty;
+        Ok(())
     }
     /// The entries of a vector, likewise.
     pub(crate) fn of_vector(x: &Vector, to: impl Fn(usize) -> Option<(usize, usize)>) -> Result<Self> {
@@ -77,19 +94,36 @@ impl Triplets {
     }
 }
 
-/// What came from all ranks, one behind the other.
-fn received(ty: Type, from: &Parts) -> Result<(Vec<u32>, Vec<u32>, Array)> {
-    let (mut rows, mut cols, mut values) = (Vec::new(), Vec::new(), Vec::new());
-    let total = from.bytes.len();
-    values.try_reserve(total).map_err(|_| Error::OutOfMemory { bytes: total as u128, what: "entries" })?;
-    for bytes in from.iter() {
-        let mut bytes = Bytes(bytes);
-        let n = bytes.word()?;
-        rows.extend(bytes.indices(n)?);
-        cols.extend(bytes.indices(n)?);
-        values.extend_from_slice(bytes.take(n * ty.size())?);
+/// Entries that have come from all ranks, one behind the other.
+#[derive(Default)]
+struct Arrived {
+    rows: Vec<u32>,
+    cols: Vec<u32>,
+    values: Vec<u8>,
+}
+
+impl Arrived {
+    /// Takes what came, of values of a type.
+    fn take(&mut self, ty: Type, from: &Parts) -> Result<()> {
+        let each = 8 + ty.size();
+        let total = from.bytes.len() / each;
+        let wrong = |_| Error::OutOfMemory { bytes: total as u128 * each as u128, what: "entries" };
+        self.rows.try_reserve(total).map_err(wrong)?;
+        self.cols.try_reserve(total).map_err(wrong)?;
+        self.values.try_reserve(total * ty.size()).map_err(wrong)?;
+        for bytes in from.iter() {
+            let mut bytes = Bytes(bytes);
+            let n = bytes.word()?;
+            self.rows.extend(bytes.indices(n)?);
+            self.cols.extend(bytes.indices(n)?);
+            self.values.extend_from_slice(bytes.take(n * ty.size())?);
+        }
+        Ok(())
     }
-    Ok((rows, cols, values_of(ty, &mut values)?))
+    fn entries(mut self, ty: Type) -> Result<(Vec<u32>, Vec<u32>, Array)> {
+        let values = values_of(ty, &mut self.values)?;
+        Ok((self.rows, self.cols, values))
+    }
 }
 
 impl Shared {
@@ -113,8 +147,27 @@ impl Shared {
         entries: Result<Triplets>,
         dup: Option<&BinaryOp>,
     ) -> Result<Matrix> {
-        let (m, n) = shape;
-        let grid = self.grid;
+        let mut arrived = Arrived::default();
+        let ty = self.arrive(shape, entries, &mut arrived)?;
+        self.block_of_arrived(shape, arrived.entries(ty)?, dup)
+    }
+    /// The same of entries that all ranks bring in as many rounds, at least one: repeats are joined round by round.
+    pub(crate) fn routed_in_rounds(
+        self: &Arc<Self>,
+        shape: (usize, usize),
+        rounds: impl Iterator<Item = Result<Triplets>>,
+        dup: Option<&BinaryOp>,
+    ) -> Result<Matrix> {
+        let (mut arrived, mut ty) = (Arrived::default(), Type::Bool);
+        for round in rounds {
+            let made = self.arrive(shape, round, &mut arrived);
+            ty = self.ready(made)?;
+        }
+        self.block_of_arrived(shape, arrived.entries(ty)?, dup)
+    }
+    /// Sends entries to those who hold their places, and takes those that come; the type of all.
+    fn arrive(&self, shape: (usize, usize), entries: Result<Triplets>, arrived: &mut Arrived) -> Result<Type> {
+        let ((m, n), grid) = (shape, self.grid);
         let to = entries.and_then(|entries| {
             let to = entries.sent(self.world.size(), |row, col| {
                 let at = (grid.row_of(m, row), grid.col_of(n, col));
@@ -124,9 +177,17 @@ impl Shared {
             Ok((entries.ty, Parts::of(&to?)))
         });
         let (ty, got) = self.world.deal(to)?;
-        let parts = received(ty, &got)?;
-        let (rows, cols) = grid.block(shape);
-        let block = self.built((rows.len(), cols.len()), parts, dup)?;
+        arrived.take(ty, &got)?;
+        Ok(ty)
+    }
+    fn block_of_arrived(
+        &self,
+        shape: (usize, usize),
+        entries: (Vec<u32>, Vec<u32>, Array),
+        dup: Option<&BinaryOp>,
+    ) -> Result<Matrix> {
+        let (rows, cols) = self.grid.block(shape);
+        let block = self.built((rows.len(), cols.len()), entries, dup)?;
         self.inner.upload(&block)
     }
     /// The piece of this rank, of the vector of the entries that all ranks bring, their places being their rows.
@@ -145,8 +206,9 @@ impl Shared {
             Ok((entries.ty, Parts::of(&to?)))
         });
         let (ty, got) = self.world.deal(to)?;
-        let parts = received(ty, &got)?;
-        let row = self.built((1, grid.piece(len).len()), parts, dup)?;
+        let mut arrived = Arrived::default();
+        arrived.take(ty, &got)?;
+        let row = self.built((1, grid.piece(len).len()), arrived.entries(ty)?, dup)?;
         let piece: Vector = Machine::from(Cpu::new()).call(Op::ExtractRow(0, &IndexList::all()), &row).eval()?;
         self.inner.upload_vector(&piece)
     }

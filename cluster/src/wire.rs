@@ -65,6 +65,12 @@ pub(crate) fn bytes<T: Value>(x: &[T]) -> &[u8] {
 pub(crate) fn bytes_mut<T: Value>(x: &mut [T]) -> &mut [u8] {
     SliceMut::of(x).into_bytes().unwrap_or_default()
 }
+/// The numbers of bytes.
+pub(crate) fn values<T: Value>(bytes: &[u8]) -> Result<Vec<T>> {
+    let mut own = buffer(bytes.len())?;
+    own.extend_from_slice(bytes);
+    values_of(T::TYPE, &mut own)?.into_vec().map_err(|_| broken())
+}
 /// The bytes of values, where they are numbers: structs are sent by no message.
 pub(crate) fn raw(values: Slice<'_>) -> Result<&[u8]> {
     let wrong = || Error::Unsupported {

@@ -33,6 +33,8 @@ mod products;
 mod program;
 #[path = "../../tests/oracle/tally.rs"]
 mod tally;
+#[path = "ranks/tensors.rs"]
+mod tensors;
 
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
@@ -78,6 +80,7 @@ fn rank(scenario: &str) {
         "faults" => faults::all(&cluster),
         "files" => files::all(&cluster),
         "entries" => entries::all(&cluster),
+        "tensors" => tensors::all(&cluster),
         other => failures::rank(other, &cluster),
     }
 }
@@ -131,7 +134,8 @@ fn waited(mut command: Command, what: &str, limit: Duration) -> Output {
 }
 
 /// What ranks do one after another, each in a job of its own.
-const SCENARIOS: [&str; 7] = ["products", "algorithms", "neighbours", "factor", "files", "entries", "oracle"];
+const SCENARIOS: [&str; 8] =
+    ["products", "algorithms", "neighbours", "factor", "files", "entries", "tensors", "oracle"];
 
 fn job() {
     let words: Vec<String> = std::env::args().skip(1).collect();

@@ -36,7 +36,7 @@ pub fn bfs_levels(machine: &Machine, a: &Matrix, source: usize) -> Result<Vector
         let levels = Array::of(reached().map(|(_, level)| *level).collect::<Vec<_>>());
         return machine.upload_vector(&Vector::new(n, places, levels)?);
     }
-    if let Some(levels) = search::reached(machine, a, source, |level, _| level)? {
+    if let Some(levels) = search::reached("bfs_levels", machine, a, source, |level, _| level)? {
         return Ok(levels);
     }
     let (a, at) = both_ways(machine, a)?;
@@ -75,7 +75,7 @@ pub fn bfs_levels(machine: &Machine, a: &Matrix, source: usize) -> Result<Vector
 /// ```
 pub fn bfs_parents(machine: &Machine, a: &Matrix, source: usize) -> Result<Vector> {
     let n = check("bfs_parents", a, Some(source))?;
-    if let Some(parents) = search::reached(machine, a, source, |_, parent| u64::from(parent))? {
+    if let Some(parents) = search::reached("bfs_parents", machine, a, source, |_, parent| u64::from(parent))? {
         return Ok(parents);
     }
     let (a, at) = both_ways(machine, a)?;

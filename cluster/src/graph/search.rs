@@ -35,8 +35,9 @@ pub(super) struct Found {
 }
 
 /// What `of` makes of level and parent of each vertex that `source` reaches, on several ranks of processors; `None` on
-/// other machines.
+/// other machines. The name tells the ranks' calls apart.
 pub(super) fn reached<T: Value>(
+    name: &str,
     machine: &Machine,
     a: &Matrix,
     source: usize,
@@ -49,7 +50,7 @@ pub(super) fn reached<T: Value>(
     }
     let shared = &cluster.0;
     let a = machine.upload(a)?;
-    shared.begin("bfs")?;
+    shared.begin(name)?;
     let block = shared.ready(block_of(&a).and_then(|a| a.block.download()))?;
     let pattern = shared.ready(block.pattern().ok_or_else(broken))?;
     let Found { levels, parents } = search(shared, n, pattern, source)?;

@@ -3,12 +3,44 @@
 use sparring::algebra::{Array, Type};
 use sparring::par::Threads;
 use sparring::runtime::{BinaryOp, Machine, Matrix};
-use sparring::{Cpu, Error};
-use sparring_cluster::{Cluster, Permutation, graph};
+use sparring::{Cpu, Csr, Error, Result};
+use sparring_cluster::{Cluster, Permutation, Rmat, graph};
 
 use crate::products::{Draw, same, same_vector};
 
+sparring::value! {
+    /// A value that is no number.
+    struct Met {
+        /// A number.
+        value: f64,
+        /// Where it was met.
+        at: u32,
+    }
+}
+
+/// Structs are refused by whatever sends them, on every rank.
+fn structs(cluster: &Cluster) {
+    let (many, met) = (cluster.machine(), |n: usize| vec![Met { value: 1.5, at: 7 }; n]);
+    let a = Matrix::from(Csr::new(9, 9, (0..=9).collect(), (0..9).collect(), met(9)).unwrap());
+    let path = std::env::temp_dir().join(format!("sparring-structs-{}.mtx", std::os::unix::process::parent_id()));
+    let is_refused = |what: &str, made: Result<()>| {
+        assert!(matches!(made, Err(Error::Unsupported { .. })), "{what}: {made:?}");
+    };
+    is_refused("build", cluster.build((9, 9), (vec![0], vec![0], Array::of(met(1))), None).map(drop));
+    is_refused("write", cluster.write_matrix_market(&path, &a));
+    let p = Permutation::new(9, 1);
+    is_refused("permuted", cluster.permuted(&a, &p, &p).map(drop));
+    // One rank sends nothing.
+    if cluster.size() > 1 {
+        is_refused("transpose", many.transpose(&a).and_then(|a| a.download()).map(drop));
+        let message = many.upload(&a).and_then(|a| a.download()).unwrap_err().to_string();
+        assert!(message.contains("messages are of numbers"), "{message}");
+    }
+    cluster.agree("all go on", Ok(())).unwrap();
+}
+
 pub(crate) fn all(cluster: &Cluster) {
+    structs(cluster);
     let (rank, ranks) = (cluster.rank(), cluster.size());
     let plus = BinaryOp::new("plus", Type::F64).unwrap();
     for (case, (m, n, count)) in
@@ -50,6 +82,19 @@ pub(crate) fn all(cluster: &Cluster) {
     let levels = graph::bfs_levels(&Machine::from(Cpu::new()), &a, 5).unwrap();
     let there = graph::bfs_levels(&many, &b, p.image(5)).unwrap();
     same_vector("levels", &levels, &cluster.permuted_back(&there, &p).unwrap());
+    // The same graph on any number of ranks.
+    let alone = Cluster::alone(Cpu::with_threads(2).unwrap());
+    for options in [Rmat::new(), Rmat::new().shuffled(false).undirected(true), Rmat::new().quadrants(0.3, 0.3, 0.2)] {
+        for (scale, factor, seed) in [(0, 1, 0), (3, 0, 1), (7, 8, 2), (18, 12, 3)] {
+            let graph = |cluster: &Cluster| cluster.rmat(scale, factor, seed, &options).unwrap();
+            same("R-MAT", &graph(&alone).download().unwrap(), &graph(cluster));
+        }
+    }
+    for (shape, count) in [((0, 5), 0), ((1, 1), 9), ((300, 7), 900)] {
+        let here = alone.uniform(shape, count, 5).unwrap().download().unwrap();
+        same("uniform", &here, &cluster.uniform(shape, count, 5).unwrap());
+        assert!(cluster.uniform((0, 5), 1, 5).is_err());
+    }
     // What one rank brings is refused by all.
     let is_last = rank + 1 == ranks;
     let wrong = (vec![if is_last { 9 } else { 0 }], vec![0], Array::of(vec![1.0]));

@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 use sparring::algebra::{Array, Real};
-use sparring::factor::CpAls;
+use sparring::factor::{CpAls, CpFit};
 use sparring::runtime::{Machine, Tensor as AnyTensor};
 use sparring::tensor::{Kruskal, Pcg64, Tensor};
 use sparring::{Cpu, Dense, Index};
@@ -12,7 +12,7 @@ use sparring_cluster::Cluster;
 use crate::products::Draw;
 
 /// Entries of a tensor of low rank at places drawn at random, more at the first indices.
-fn drawn<T: Real, I: Index>(dims: &[usize], entries: usize, seed: u64) -> Tensor<T, I> {
+pub(crate) fn drawn<T: Real, I: Index>(dims: &[usize], entries: usize, seed: u64) -> Tensor<T, I> {
     let (mut draw, mut rng) = (Draw::new(seed), Pcg64::new(seed));
     let factors = dims.iter().map(|&n| {
         let values = (0..n * 2).map(|_| T::from_f64(rng.unit() + 0.1)).collect();
@@ -30,6 +30,14 @@ fn drawn<T: Real, I: Index>(dims: &[usize], entries: usize, seed: u64) -> Tensor
 fn same<T: Real, I: Index>(cluster: &Cluster, als: &CpAls<'_, T>, x: &Tensor<T, I>, close: f64, what: &str) {
     let (here, there) = (als.run(&Cpu::with_threads(1).unwrap(), x).unwrap(), als.run(cluster, x).unwrap());
     let what = format!("{what} {:?} on {} ranks: {}", x.dims(), cluster.size(), there.explain);
+    self::close(&here, &there, close, &what);
+    if cluster.size() == 1 {
+        assert_eq!(here.model, there.model, "{what}: bits");
+    }
+}
+
+/// The same steps, fits and models up to rounding.
+pub(crate) fn close<T: Real>(here: &CpFit<T>, there: &CpFit<T>, close: f64, what: &str) {
     assert_eq!(here.fits.len(), there.fits.len(), "{what}");
     // Of an exact fit ‖X − M‖² is a rounding error, and the fit its root.
     let apart = |(a, b): (&f64, &f64)| (a - b).abs().min(((1.0 - a).powi(2) - (1.0 - b).powi(2)).abs());
@@ -42,9 +50,6 @@ fn same<T: Real, I: Index>(cluster: &Cluster, als: &CpAls<'_, T>, x: &Tensor<T, 
     for (a, b) in here.model.factors().iter().zip(there.model.factors()) {
         assert_eq!(a.shape(), b.shape());
         assert!(a.values().iter().zip(b.values()).all(|(&a, &b)| near(a, b)), "{what}");
-    }
-    if cluster.size() == 1 {
-        assert_eq!(here.model, there.model, "{what}: bits");
     }
 }
 

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use sparring::algebra::Type;
 use sparring::runtime::{Machine, Monoid, Semiring};
-use sparring_cluster::Cluster;
+use sparring_cluster::{Cluster, graph};
 
 use crate::products::Draw;
 
@@ -23,6 +23,9 @@ pub(crate) fn rank(scenario: &str, cluster: &Cluster) {
             let made = if is_last { machine.transpose(&a) } else { machine.mxm(&ring, &a, &a) };
             let message = made.unwrap_err().to_string();
             assert!(message.contains("calls transpose") && message.contains("calls mxm"), "{message}");
+            let made = if is_last { graph::bfs_parents(&machine, &a, 3) } else { graph::bfs_levels(&machine, &a, 3) };
+            let message = made.map(drop).unwrap_err().to_string();
+            assert!(message.contains("calls bfs_parents") && message.contains("calls bfs_levels"), "{message}");
             // All ranks know, and go on.
             assert_eq!(machine.mxm(&ring, &a, &a).unwrap().shape(), (50, 50));
         }

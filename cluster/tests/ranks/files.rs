@@ -1,11 +1,13 @@
 //! Files that ranks read and write together beside those of one processor.
 
 use std::fs;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use sparring::algebra::{Array, Type};
 use sparring::io::{
-    EdgeOptions, Repeated, WriteOptions, parse_edges_with, parse_matrix_market, write_matrix_market_any_to,
+    EdgeOptions, Repeated, WriteOptions, parse_dimacs_with, parse_edges_with, parse_matrix_market,
+    write_matrix_market_any_to,
 };
 use sparring::num_complex::Complex;
 use sparring::runtime::Matrix;
@@ -14,7 +16,7 @@ use sparring_cluster::Cluster;
 use crate::products::{Draw, same};
 
 /// A folder that all ranks of the job have, and no other job.
-fn folder(cluster: &Cluster) -> PathBuf {
+pub(crate) fn folder(cluster: &Cluster) -> PathBuf {
     let path = std::env::temp_dir().join(format!("sparring-files-{}", std::os::unix::process::parent_id()));
     let made = if cluster.rank() == 0 { fs::create_dir_all(&path) } else { Ok(()) };
     cluster.agree("a folder", made.map_err(|e| io(&path, e))).unwrap();
@@ -26,20 +28,33 @@ fn io(path: &Path, source: std::io::Error) -> sparring::Error {
 }
 
 /// What all ranks wait for.
-fn together(cluster: &Cluster) {
+pub(crate) fn together(cluster: &Cluster) {
     cluster.agree("together", Ok(())).unwrap();
 }
 
-fn put(cluster: &Cluster, path: &Path, text: &[u8]) {
+pub(crate) fn put(cluster: &Cluster, path: &Path, text: &[u8]) {
     together(cluster);
     let made = if cluster.rank() == 0 { fs::write(path, text) } else { Ok(()) };
     cluster.agree("a file", made.map_err(|e| io(path, e))).unwrap();
+}
+
+/// The text as gzip has it, in two members.
+pub(crate) fn gzip(text: &[u8]) -> Vec<u8> {
+    let packed = |text: &[u8]| {
+        let mut to = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        to.write_all(text).unwrap();
+        to.finish().unwrap()
+    };
+    let (first, second) = text.split_at(text.len() / 3);
+    [packed(first), packed(second)].concat()
 }
 
 pub(crate) fn all(cluster: &Cluster) {
     let folder = folder(cluster);
     markets(cluster, &folder);
     edges(cluster, &folder);
+    arcs(cluster, &folder);
+    blocks(cluster, &folder);
     writing(cluster, &folder);
     failures(cluster, &folder);
     together(cluster);
@@ -77,8 +92,11 @@ fn markets(cluster: &Cluster, folder: &Path) {
         String::new(),
     ];
     texts.push(texts[0].replace("real", "complex").replace(".5\n", ".5 -1\n"));
-    for (case, text) in texts.iter().enumerate() {
-        put(cluster, &path, text.as_bytes());
+    let whole = "%%MatrixMarket matrix coordinate integer general\n9 1 3\n1 1 1\n9 1 9223372036854775808\n5 1 ";
+    texts.extend([format!("{whole}3\n"), format!("{whole}-3\n")]);
+    for (case, text) in texts.iter().enumerate().flat_map(|(case, text)| [(2 * case, text), (2 * case + 1, text)]) {
+        let packed = if case % 2 == 1 { gzip(text.as_bytes()) } else { text.as_bytes().to_vec() };
+        put(cluster, &path, &packed);
         let here = parse_matrix_market(text.as_bytes(), &path.display().to_string()).and_then(|file| file.any());
         let there = cluster.read_matrix_market(&path);
         match (here, there) {
@@ -89,7 +107,7 @@ fn markets(cluster: &Cluster, folder: &Path) {
                 let (here, there) = (here.to_string(), there.to_string());
                 // Each rank has its own first error.
                 let reason = |text: &str| text.rsplit(": ").next().map(String::from);
-                let counts = here.contains("entries") || there.contains("entries");
+                let counts = ["entries", "i64", "u64"].iter().any(|word| here.contains(word) || there.contains(word));
                 assert!(reason(&here) == reason(&there) || counts, "{case}: {here}\n{there}");
             }
             (here, there) => panic!("text {case}: {:?} and {:?}", here.map(drop), there.map(drop)),
@@ -147,8 +165,9 @@ fn edges(cluster: &Cluster, folder: &Path) {
         plain.max_bytes(1),
     ];
     let mut read = 0;
-    for (case, text) in texts.iter().enumerate() {
-        put(cluster, &path, text.as_bytes());
+    for (case, text) in texts.iter().enumerate().flat_map(|(case, text)| [(2 * case, text), (2 * case + 1, text)]) {
+        let packed = if case % 2 == 1 { gzip(text.as_bytes()) } else { text.as_bytes().to_vec() };
+        put(cluster, &path, &packed);
         for (number, options) in options.iter().enumerate() {
             let what = format!("edges {case}, options {number}");
             match (parse_edges_with(text.as_bytes(), &name, options), cluster.read_edges(&path, options)) {
@@ -162,7 +181,8 @@ fn edges(cluster: &Cluster, folder: &Path) {
                     let is_same = there == here
                         || there.starts_with("rank ") && there.ends_with(&here)
                         || cluster.rank() > 0 && there.starts_with(&format!("{name}:"));
-                    let is_other = here.contains("stands there more than once") && there.contains("more than once");
+                    let both = |word: &str| here.contains(word) && there.contains(word);
+                    let is_other = both("more than once") || both("budget");
                     assert!(is_same || is_other, "{what}: {here}\n{there}");
                 }
                 (here, there) => panic!("{what}: {:?} and {:?}", here.map(drop), there.map(drop)),
@@ -170,6 +190,71 @@ fn edges(cluster: &Cluster, folder: &Path) {
         }
     }
     assert!(read > 60, "{read}");
+    together(cluster);
+}
+
+/// Graphs of DIMACS.
+fn arcs(cluster: &Cluster, folder: &Path) {
+    let path = folder.join("a.gr");
+    let name = path.display().to_string();
+    let lines: String = (0..60).map(|k| format!("a {} {} {}\n", 7 * k % 23 + 1, 5 * k % 19 + 1, k * k - 40)).collect();
+    let texts = [
+        format!("c all\nc kinds\np sp 23 60\n{lines}"),
+        format!("\nc {}\n p sp 23 60 \n{}", "long ".repeat(3000), lines.replace("\na 1 ", "\nc in the middle\n\na 1 ")),
+        format!("p sp 23 60\n{}", lines.trim_end()).replace('\n', "\r\n"),
+        "p sp 4 0\n".into(),
+        "p sp 2 1\na 2 1 9".into(),
+        // Refused, whichever rank sees it.
+        format!("p sp 23 61\n{lines}"),
+        format!("p sp 22 60\n{lines}"),
+        format!("p sp 23 60\n{}", lines.replacen("a 12 ", "b 12 ", 1)),
+        format!("p sp 23 60\n{}", lines.replacen("a 12 ", "a x ", 1)),
+        format!("p sp 23 61\n{lines}{}", lines.lines().next().unwrap()),
+        format!("p aux 23 60\n{lines}"),
+        String::new(),
+    ];
+    for (case, text) in texts.iter().enumerate() {
+        for packed in [text.as_bytes().to_vec(), gzip(text.as_bytes())] {
+            put(cluster, &path, &packed);
+            for options in [EdgeOptions::new(), EdgeOptions::new().repeated(Repeated::Sum)] {
+                let what = format!("arcs {case}");
+                match (parse_dimacs_with(text.as_bytes(), &name, &options), cluster.read_dimacs(&path, &options)) {
+                    (Ok(here), Ok(there)) => same(&what, &Matrix::new(here.pattern, here.values).unwrap(), &there),
+                    (Err(here), Err(there)) => {
+                        let (here, there) = (here.to_string(), there.to_string());
+                        let own = cluster.rank() > 0 && there.starts_with(&format!("{name}:"));
+                        assert!(own || there.ends_with(&here) || here.contains("declares"), "{what}: {here}\n{there}");
+                    }
+                    (here, there) => panic!("{what}: {:?} and {:?}", here.map(drop), there.map(drop)),
+                }
+            }
+        }
+    }
+    together(cluster);
+}
+
+/// Compressed text of several blocks.
+fn blocks(cluster: &Cluster, folder: &Path) {
+    let path = folder.join("large.gz");
+    let line = |k: usize| format!("{} {} {}\n", k * 7919 % 3001 + 1, k * 104_729 % 2999 + 1, k % 1000);
+    let lines: String = (0..700_000).map(line).collect();
+    assert!(lines.len() > 2 << 22);
+    let mut text = format!("%%MatrixMarket matrix coordinate real general\n3001 2999 700000\n{lines}");
+    put(cluster, &path, &gzip(text.as_bytes()));
+    let (pattern, values) = parse_matrix_market(text.as_bytes(), "it").unwrap().any().unwrap();
+    same("blocks", &Matrix::new(pattern, values).unwrap(), &cluster.read_matrix_market(&path).unwrap());
+    // What is wrong has its line in the file.
+    text.replace_range(text.len() - 3.., "x y\n");
+    put(cluster, &path, &gzip(text.as_bytes()));
+    let message = cluster.read_matrix_market(&path).unwrap_err().to_string();
+    assert!(message.contains(":700002:"), "{message}");
+    put(cluster, &path, &gzip(lines.as_bytes()));
+    let options = EdgeOptions::new().zero_based(false).repeated(Repeated::Sum);
+    let here = parse_edges_with(lines.as_bytes(), "it", &options).unwrap();
+    same("edges", &Matrix::new(here.pattern, here.values).unwrap(), &cluster.read_edges(&path, &options).unwrap());
+    let cut = gzip(lines.as_bytes());
+    put(cluster, &path, &cut[..cut.len() - 9]);
+    assert!(cluster.read_edges(&path, &options).is_err());
     together(cluster);
 }
 
