@@ -232,6 +232,9 @@ impl<T: Real, I: Index> CpMachine<T, I> for Cluster {
         factors: Vec<Dense<T>>,
         variant: Option<Variant>,
     ) -> Result<Box<dyn CpState<T> + 'x>> {
+        if self.size() == 1 {
+            return self.cpu()?.cp_state(x, factors, variant);
+        }
         let make = || {
             let deal = Deal::new(x.dims(), self.size(), x.nnz(), |mode| sorted(x.indices(mode)), Ok)?;
             let block = block_of(x, &deal, self.rank())?;
