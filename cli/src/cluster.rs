@@ -6,6 +6,7 @@ use sparring_cluster::Cluster;
 use crate::context::Context;
 use crate::device::Device;
 use crate::failure;
+use crate::read::ByParts;
 use crate::timing::timed;
 
 /// The processes of the job, on which the context computes from here on; the first says results, and errors.
@@ -24,13 +25,14 @@ pub(crate) fn start(context: &mut Context) -> failure::Result<Cluster> {
     Ok(cluster)
 }
 
-/// The blocks of a matrix, and the milliseconds that reading took: a plain Matrix Market file or edge list by parts,
-/// any other file whole by each rank.
+/// The blocks of a matrix, and the milliseconds that reading took: Matrix Market files, edge lists and graphs of DIMACS
+/// by parts, any other file whole by each rank.
 pub(crate) fn load(context: &Context, cluster: &Cluster, name: &str) -> failure::Result<(Matrix, f64)> {
-    if let Some((path, edges)) = context.reading().by_parts(name) {
-        let (made, ms) = timed(|| match edges {
-            Some(options) => cluster.read_edges(path, &options),
-            None => cluster.read_matrix_market(path),
+    if let Some((path, how)) = context.reading().by_parts(name) {
+        let (made, ms) = timed(|| match how {
+            ByParts::MatrixMarket => cluster.read_matrix_market(path),
+            ByParts::Edges(options) => cluster.read_edges(path, &options),
+            ByParts::Dimacs(options) => cluster.read_dimacs(path, &options),
         });
         return Ok((made?, ms));
     }

@@ -201,7 +201,7 @@ impl Reading {
             let message = format!("a tensor is read from a file of FROSTT, tns, not from {}", other.name());
             return Err(Error::Argument { name: "--format", message });
         }
-        let options = FrosttOptions::new().max_bytes(self.most()).lenient(self.lenient).zero_based(self.zero_based);
+        let options = self.frostt_options();
         read_by!(name, read_frostt_from, read_frostt_with, &options)
     }
     /// The array of a file of NumPy's.
@@ -288,23 +288,33 @@ impl Reading {
         }
         options
     }
-    /// The file of an argument of which each process of a job may read a part, and how, if it is an edge list.
+    /// The file of an argument of which each process of a job may read a part, and how.
     #[cfg(feature = "cluster")]
-    pub(crate) fn by_parts<'a>(&self, argument: &'a str) -> Option<(&'a str, Option<EdgeOptions<'static>>)> {
+    pub(crate) fn by_parts<'a>(&self, argument: &'a str) -> Option<(&'a str, ByParts)> {
         if generated(argument).is_some() || symmetrized(argument).is_some() {
             return None;
         }
         match self.format(argument) {
             (_, STANDARD) => None,
-            (Format::MatrixMarket, path) => {
-                let is_plain = path.ends_with(".mtx") && !self.lenient && self.max_bytes.is_none();
-                is_plain.then_some((path, None))
+            (Format::MatrixMarket, path) if !self.lenient && self.max_bytes.is_none() => {
+                Some((path, ByParts::MatrixMarket))
             }
             (Format::Edges, path) if self.labels.is_none() && self.renumber.is_none() => {
-                Some((path, Some(self.edges(Format::Edges))))
+                Some((path, ByParts::Edges(self.edges(Format::Edges))))
             }
+            (Format::Dimacs, path) => Some((path, ByParts::Dimacs(self.edges(Format::Dimacs)))),
             _ => None,
         }
+    }
+    /// The same of a tensor.
+    #[cfg(feature = "cluster")]
+    pub(crate) fn tensor_by_parts<'a>(&self, argument: &'a str) -> Option<(&'a str, FrosttOptions<'static>)> {
+        let (told, path) = told(argument);
+        let is_other = told.or(self.format).is_some_and(|format| format != Format::Frostt);
+        (generated(argument).is_none() && path != STANDARD && !is_other).then_some((path, self.frostt_options()))
+    }
+    fn frostt_options(&self) -> FrosttOptions<'static> {
+        FrosttOptions::new().max_bytes(self.most()).lenient(self.lenient).zero_based(self.zero_based)
     }
     /// Writes labels and numbers of vertices where that is asked for.
     fn write_names(&self, read: &LabeledMatrix) -> Result<()> {
@@ -320,6 +330,14 @@ impl Reading {
         }
         Ok(())
     }
+}
+
+/// How processes of a job read parts of a file.
+#[cfg(feature = "cluster")]
+pub(crate) enum ByParts {
+    MatrixMarket,
+    Edges(EdgeOptions<'static>),
+    Dimacs(EdgeOptions<'static>),
 }
 
 /// A matrix and what its file says about it.

@@ -326,6 +326,32 @@ impl Cluster {
             _ => Err(unfit()),
         }
     }
+    /// A ⊗ B: each rank multiplies its block of one operand by all of the other, that of fewer entries, which it gathers.
+    /// Nothing where the result has more rows or columns than places are sent of.
+    fn kronecker(&self, op: Op<'_>, a: Operand<'_>, b: Operand<'_>) -> Result<Option<Object>> {
+        let (Operand::Matrix(a), Operand::Matrix(b)) = (a, b) else { return Ok(None) };
+        let side = |m: usize, n: usize| m.checked_mul(n).filter(|&n| n <= u32::MAX as usize);
+        let (of_a, of_b) = (a.shape(), b.shape());
+        let (Some(m), Some(n)) = (side(of_a.0, of_b.0), side(of_a.1, of_b.1)) else { return Ok(None) };
+        let gathers_b = b.nnz() <= a.nnz();
+        let (divided, whole) = if gathers_b { (self.block(a)?, b) } else { (self.block(b)?, a) };
+        let whole = whole.download()?;
+        let (rows, cols) = self.0.grid.block(divided.shape);
+        let made = self.matrix("kronecker", (m, n), || {
+            let (own, other) = (Object::from(divided.block.clone()), Object::from(whole));
+            let (left, right) = if gathers_b { (own, other) } else { (other, own) };
+            let place = |at: usize, part: &Range<usize>, of_b: usize| match gathers_b {
+                // Rows of B for each of A, of which those of other ranks come before.
+                true => part.start * of_b + at,
+                false => at / part.len() * of_b + part.start + at % part.len(),
+            };
+            let to = |i: usize, j: usize| Some((place(i, &rows, of_b.0), place(j, &cols, of_b.1)));
+            let made = called(&self.0.inner, op, &left, Some(&right), None);
+            let entries = made.and_then(Matrix::try_from).and_then(|made| Triplets::of(&made, to));
+            self.0.routed((m, n), entries, None)
+        })?;
+        Ok(Some(made))
+    }
     fn diagonal(&self, a: &Block, k: i64) -> Result<Object> {
         let (m, n) = a.shape;
         let (down, right) = (k.min(0).unsigned_abs() as usize, k.max(0).unsigned_abs() as usize);
@@ -528,8 +554,11 @@ impl Engine for Cluster {
         }
         let shared = &self.0;
         let name = call.op.name();
-        if let (Op::Pairs(Pairing::Kronecker, _), _) = (call.op, call.b) {
-            return self.whole_run(call);
+        if let (Op::Pairs(Pairing::Kronecker, _), Some(b)) = (call.op, call.b) {
+            return match self.kronecker(call.op, call.a, b)? {
+                Some(made) => self.allowed(made, call.mask),
+                None => self.whole_run(call),
+            };
         }
         let (a, b) = (self.part(call.a)?, call.b.map(|b| self.part(b)).transpose()?);
         let shape = result_shape(call.op, a.shape(), b.as_ref().map(Part::shape))?;

@@ -36,7 +36,7 @@
 //! | PageRank, a step | x at rows of blocks that have entries; sums of columns that have entries | n / r + n / c at most |
 //! | triangles, m edges | edges to their places in the lower triangle L, panels of L along rows and columns | m / p + m / r + m / c |
 //! | a mode of CP-ALS, R columns | rows of V to those who hold them, rows of the factor to the layer, Gram matrices to all | 2·R·n / pₙ + p·R² |
-//! | Kronecker product | both operands | nnz |
+//! | Kronecker product | the operand of fewer entries, to all; entries of the result to those who hold them | min(nnz(A), nnz(B)) + nnz(C) / p |
 //!
 //! Neighbours: rank r of p has the rows from ⌊n·r / p⌋ on of X, and the tiles of Y come round. CP-ALS: the ranks form
 //! a grid with pₙ parts of mode n, p₁ · … · p_d = p; a [`Tensor`] has a block on each rank, and of a tensor that every

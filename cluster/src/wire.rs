@@ -202,3 +202,28 @@ pub(crate) fn joined<'a>(
 pub(crate) fn here(machine: &Machine, x: Vector) -> Result<Vector> {
     machine.upload_vector(&x)
 }
+
+#[cfg(test)]
+mod tests {
+    use sparring::Csr;
+
+    use super::*;
+
+    sparring::value! {
+        /// No number.
+        struct Pair {
+            x: f32,
+            y: f32,
+        }
+    }
+
+    #[test]
+    fn structs_are_in_no_message() {
+        let pair = Pair { x: 1.0, y: 2.0 };
+        let message = raw(Slice::of(&[pair])).unwrap_err().to_string();
+        assert!(message.contains("Pair") && message.contains("messages are of numbers"), "{message}");
+        let a = Matrix::from(Csr::<Pair>::new(1, 1, vec![0, 1], vec![0], vec![pair]).unwrap());
+        assert!(matches!(matrix_bytes(&a), Err(Error::Unsupported { .. })));
+        assert_eq!(raw(Slice::of(&[258u16])).unwrap(), [2, 1]);
+    }
+}

@@ -5,9 +5,10 @@ use std::time::Duration;
 
 use clap::Args;
 use serde_json::json;
+use sparring::Error;
 use sparring::factor::{CpAls, CpFit};
-use sparring::tensor::{AnyTensor, Kruskal, Tensor};
-use sparring::{Error, Index};
+use sparring::gpu::TensorForm;
+use sparring::tensor::{AnyTensor, Kruskal};
 
 use super::{plot, save};
 use crate::context::{Context, Form};
@@ -15,6 +16,8 @@ use crate::device::Where;
 use crate::failure::Result;
 use crate::output::{ms, seconds, thousands};
 use crate::plot::Picture;
+#[cfg(feature = "cluster")]
+use crate::timing::timed;
 use crate::write::Writing;
 
 #[derive(Args)]
@@ -70,21 +73,32 @@ pub(crate) fn run(context: &Context, arguments: &Arguments) -> Result {
     let picture = arguments.plot.as_deref().map(|name| Picture::new("--plot", name)).transpose()?;
     let variant = arguments.variant.as_deref().map(|name| context.variant(name)).transpose()?;
     let guess = arguments.resume.as_deref().map(save::load).transpose()?;
-    let (x, read_ms) = context.load_tensor(&arguments.file)?;
-    match &x {
-        AnyTensor::Narrow(x) => {
-            compute(context, arguments, x, (variant, guess), read_ms, (output.as_ref(), picture.as_ref()))
-        }
-        AnyTensor::Wide(x) => {
-            compute(context, arguments, x, (variant, guess), read_ms, (output.as_ref(), picture.as_ref()))
-        }
+    let results = (output.as_ref(), picture.as_ref());
+    #[cfg(feature = "cluster")]
+    if let Some(cluster) = context.cluster()
+        && let Some((path, options)) = context.reading().tensor_by_parts(&arguments.file)
+    {
+        let (x, read_ms) = timed(|| cluster.read_frostt::<f64>(path, &options));
+        let x = x?;
+        let run = |als: &CpAls<'_, f64>, _| cluster.cp_als(als, &x);
+        return compute(context, arguments, (x.dims(), x.nnz()), &run, (variant, guess), read_ms, results);
     }
+    let (x, read_ms) = context.load_tensor(&arguments.file)?;
+    let run = |als: &CpAls<'_, f64>, form| match &x {
+        AnyTensor::Narrow(x) => context.cp(als, x, form),
+        AnyTensor::Wide(x) => context.cp(als, x, form),
+    };
+    compute(context, arguments, (x.dims(), x.nnz()), &run, (variant, guess), read_ms, results)
 }
 
-fn compute<I: Index>(
+/// What decomposes the tensor.
+type Run<'a> = &'a dyn Fn(&CpAls<'_, f64>, Option<TensorForm>) -> sparring::Result<CpFit<f64>>;
+
+fn compute(
     context: &Context,
     arguments: &Arguments,
-    x: &Tensor<f64, I>,
+    (dims, nnz): (&[usize], usize),
+    run: Run<'_>,
     (variant, guess): (Option<Form>, Option<Kruskal<f64>>),
     read_ms: f64,
     (output, picture): (Option<&save::Model>, Option<&Picture>),
@@ -117,7 +131,7 @@ fn compute<I: Index>(
         let wrong = |_| Error::Argument { name: "--time-limit", message: format!("{limit} is no number of seconds") };
         als = als.time_limit(Duration::try_from_secs_f64(limit).map_err(wrong)?);
     }
-    let found = context.cp(&als, x, form)?;
+    let found = run(&als, form)?;
     if context.is_silent() {
         return Ok(());
     }
@@ -127,20 +141,20 @@ fn compute<I: Index>(
     if let Some(picture) = picture {
         picture.draw(&plot::Decomposition(&found))?;
     }
-    tell(context, arguments, x, &found, read_ms)
+    tell(context, arguments, (dims, nnz), &found, read_ms)
 }
 
-fn tell<I: Index>(
+fn tell(
     context: &Context,
     arguments: &Arguments,
-    x: &Tensor<f64, I>,
+    (dims, nnz): (&[usize], usize),
     found: &CpFit<f64>,
     read_ms: f64,
 ) -> Result {
     let time = |t: Duration| t.as_secs_f64() * 1e3;
     let chosen = found.explain.trim_end();
     let json = json!({
-        "file": arguments.file, "dims": x.dims(), "nnz": x.nnz(), "rank": arguments.rank, "fit": found.fit,
+        "file": arguments.file, "dims": dims, "nnz": nnz, "rank": arguments.rank, "fit": found.fit,
         "sweeps": found.fits.len(), "converged": found.converged, "start": found.start, "singular": found.singular,
         "weights": found.model.weights(), "fits": found.fits, "read_ms": ms(read_ms), "setup_ms": ms(time(found.setup)),
         "mttkrp_ms": ms(time(found.mttkrp)), "compute_ms": ms(time(found.total)), "threads": context.threads(),
@@ -153,8 +167,8 @@ fn tell<I: Index>(
         let start = if arguments.starts > 1 { format!("   best: start {}", found.start + 1) } else { String::new() };
         format!(
             "{}   {} entries   rank {}\nfit {:.10}   {} sweeps, {ended}{start}{singular}\nweights {}\nread {}, prepared {}, products {}, in all {}\n{chosen}",
-            super::dims(x.dims()),
-            thousands(x.nnz() as u64),
+            super::dims(dims),
+            thousands(nnz as u64),
             arguments.rank,
             found.fit,
             found.fits.len(),

@@ -2,7 +2,7 @@
 
 use sparring::algebra::{Array, Type};
 use sparring::par::Threads;
-use sparring::runtime::{BinaryOp, IndexList, Machine, Matrix, Monoid, Op, Scalar, Semiring, UnaryOp, Vector};
+use sparring::runtime::{BinaryOp, IndexList, Machine, Matrix, Monoid, Op, Pairing, Scalar, Semiring, UnaryOp, Vector};
 use sparring::spgemm::Options;
 use sparring::{Cpu, Error};
 use sparring_cluster::Cluster;
@@ -112,12 +112,41 @@ pub(crate) fn all(cluster: &Cluster) {
         same(&what, &cpu.transpose(&a).unwrap(), &many.transpose(&a2).unwrap());
         places(&cpu, &many, &a, &a2, &x, &y);
     }
+    kronecker(&cpu, &many);
     errors(&cpu, &many);
     cluster.set_stage_bytes(2000);
     staged(&cpu, &many);
     cluster.set_reproducible(true);
     reproducible(&cpu, &many);
     cluster.set_reproducible(false);
+}
+
+/// Kronecker products, of which either operand has more entries.
+fn kronecker(cpu: &Machine, many: &Machine) {
+    let minus = BinaryOp::new("minus", Type::F64).unwrap();
+    for (case, (of_a, of_b)) in
+        [((7, 5), (4, 9)), ((2, 3), (40, 30)), ((40, 30), (3, 2)), ((1, 1), (5, 5)), ((0, 3), (4, 4)), ((3, 3), (2, 0))]
+            .into_iter()
+            .enumerate()
+    {
+        let mut draw = Draw::new(case as u64 + 41);
+        let (a, b) = (draw.matrix(of_a, 3 * of_a.0), draw.matrix(of_b, 3 * of_b.0));
+        let mask = draw.matrix((of_a.0 * of_b.0, of_a.1 * of_b.1), 200);
+        let (a2, b2, mask2) = (many.upload(&a).unwrap(), many.upload(&b).unwrap(), many.upload(&mask).unwrap());
+        let op = Op::Pairs(Pairing::Kronecker, &minus);
+        let here: Matrix = cpu.call(op, (&a, &b)).eval().unwrap();
+        same("kronecker", &here, &many.call(op, (&a2, &b2)).eval().unwrap());
+        let here: Matrix = cpu.call(op, (&a, &b)).mask(&mask).structure().complement().eval().unwrap();
+        same(
+            "kronecker, mask",
+            &here,
+            &many.call(op, (&a2, &b2)).mask(&mask2).structure().complement().eval().unwrap(),
+        );
+    }
+    // More columns than indices have, with no block that has.
+    let wide = many.upload(&Draw::new(3).matrix((1, 70_000), 9)).unwrap();
+    let made: sparring::Result<Matrix> = many.call(Op::Pairs(Pairing::Kronecker, &minus), (&wide, &wide)).eval();
+    assert!(made.map(drop).unwrap_err().to_string().contains("columns of a Kronecker product"));
 }
 
 /// Products whose right operand comes in strips.
