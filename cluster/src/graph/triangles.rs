@@ -25,25 +25,10 @@ pub(crate) fn count(machine: &Machine, a: &Matrix) -> Result<Triangles> {
     }
     let cluster = machine.typed::<Cluster>().ok_or_else(|| unexpected("machines"))?;
     let (shared, a) = (&cluster.0, machine.upload(a)?);
-    #[cfg(all(feature = "cuda", feature = "mpi"))]
-    if shared.by_gpus() {
-        return by_product(machine, &a);
-    }
     shared.begin("triangles")?;
     let block = shared.ready(block_of(&a).and_then(|a| a.block.download()))?;
     let count = panels::count(shared, n, shared.ready(block.pattern().ok_or_else(broken))?)?;
     Ok(Triangles { count, method: "compressed: panels of L on the lines of the grid, 64 columns to a word".into() })
-}
-
-/// The same by a masked product: blocks of L go from GPU to GPU.
-#[cfg(all(feature = "cuda", feature = "mpi"))]
-fn by_product(machine: &Machine, a: &Matrix) -> Result<Triangles> {
-    let lower = machine.select(&UnaryOp::new("i > j", Type::U64)?, &simple(machine, a, Type::U64)?)?;
-    let ring = Semiring::new("plus_pair", Type::U64)?;
-    let found = machine.mxm_with(&ring, &lower, &lower, Some((&lower, false)), &Default::default())?;
-    let count = machine.reduce(&Monoid::new("plus", Type::U64)?, found.matrix())?;
-    let count = count.get::<u64>().ok_or_else(|| unexpected("sums"))?;
-    Ok(Triangles { count, method: "masked product of L, blocks between GPUs".into() })
 }
 
 /// S = B ∘ (B·B).
