@@ -1,5 +1,5 @@
-//! Times of A·A, Aᵀ, PageRank, triangles, components, searches and shortest paths of R-MAT graphs, and of CP-ALS, on the
-//! ranks of a job, as lines of JSON.
+//! Times of A·A, Aᵀ, PageRank, triangles, components, searches and shortest paths of R-MAT graphs, and of CP-ALS, on
+//! the ranks of a job, as lines of JSON.
 //!
 //! ```sh
 //! mpirun -n 4 target/release/examples/scaling --scale 16 --weak

@@ -1,8 +1,8 @@
 //! Ranks of MPI: this program starts itself with 1, 2, 4, 6 and 9 of them, each under a time limit.
 //!
 //! `cargo test -p sparring-cluster --features mpi --test ranks`, where `mpirun` is; `SPARRING_RANKS=4,16` names other
-//! numbers, `SPARRING_MPIRUN` another launcher, and words behind `--` some of the scenarios. With the feature `cuda` there is a scenario that is run by hand,
-//! `gpus`, where each rank has a GPU.
+//! numbers, `SPARRING_MPIRUN` another launcher, and words behind `--` some of the scenarios. With the feature `cuda`
+//! there is a scenario that is run by hand, `gpus`, where each rank has a GPU.
 
 #[path = "ranks/algorithms.rs"]
 mod algorithms;

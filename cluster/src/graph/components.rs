@@ -12,8 +12,8 @@ use crate::wire::{broken, reserved};
 
 /// For each vertex the least vertex of its component, directions of edges left out of account: u64.
 ///
-/// Cost on r × c ranks: O(m / p) for each, and O(log n) rounds of messages, of at most n / r + n / c vertices in the first
-/// and half as many in each round after it or fewer; O(n / r + n / c) memory.
+/// Cost on r × c ranks: O(m / p) for each, and O(log n) rounds of messages, of at most n / r + n / c vertices in the
+/// first and half as many in each round after it or fewer; O(n / r + n / c) memory.
 /// # Errors
 /// [`Error::NotSquare`](sparring::Error::NotSquare); those of the machine.
 /// # Example

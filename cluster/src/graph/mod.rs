@@ -1,6 +1,6 @@
-//! Graph algorithms on a [`Cluster`] and on any other [`Machine`], with the same results. Ranks of processors have kernels
-//! of their own, ranks of GPUs for PageRank; there breadth-first search goes by operations, and blocks of the graph come to
-//! the processors of the ranks for the others.
+//! Graph algorithms on a [`Cluster`] and on any other [`Machine`], with the same results. Ranks of processors have
+//! kernels of their own, ranks of GPUs for PageRank; there breadth-first search goes by operations, and blocks of the
+//! graph come to the processors of the ranks for the others.
 //!
 //! A graph is its adjacency matrix, of any type: entry (i, j) is the edge from i to j, stored zeros too. Results are
 //! vectors of the machine: on a cluster each rank has its piece, and

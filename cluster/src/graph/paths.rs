@@ -172,8 +172,8 @@ fn step(shared: &Shared, weights: &[f64], n: usize, edges: usize) -> f64 {
     if step.is_normal() { step } else { 1.0 }
 }
 
-/// For each vertex that this rank holds the length of a shortest path from `source`, infinite where there is none, in an
-/// n×n matrix of so many weights, of which this rank has a block. Collective.
+/// For each vertex that this rank holds the length of a shortest path from `source`, infinite where there is none, in
+/// an n×n matrix of so many weights, of which this rank has a block. Collective.
 pub(super) fn lengths(
     shared: &Shared,
     n: usize,

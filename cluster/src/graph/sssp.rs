@@ -19,8 +19,8 @@ use crate::wire::{broken, reserved};
 /// lengths span or a few, where Δ is the mean weight or more; with a negative weight, O(m / p) for each of at most n
 /// rounds.
 /// # Errors
-/// [`Error::NotSquare`](sparring::Error::NotSquare); [`Error::Argument`](sparring::Error::Argument) for a vertex that is
-/// not there, a weight that is NaN, and a cycle of negative length that `source` reaches;
+/// [`Error::NotSquare`](sparring::Error::NotSquare); [`Error::Argument`](sparring::Error::Argument) for a vertex that
+/// is not there, a weight that is NaN, and a cycle of negative length that `source` reaches;
 /// [`Error::Unsupported`](sparring::Error::Unsupported) for complex weights; those of [`Matrix::cast`] and of the
 /// machine.
 /// # Example
