@@ -5,10 +5,10 @@
 //! mpirun -n 4 target/release/examples/scaling --scale 16 --weak
 //! ```
 //! `--scale S`: 2^S vertices and 8·2^S edges drawn. `--weak`: log₂ p more for p ranks, so that each has as many edges.
-//! `--only mxm|transpose|pagerank|triangles|bfs|components|sssp|cp` leaves the others out. `--device cuda` computes on a GPU
-//! for each rank of a node. Searches and paths begin at the vertex of most edges; lengths of edges lie between 0 and 1.
-//! CP-ALS: 5 sweeps with 16 columns of a tensor of
-//! 2^(S − 2) × 2^(S − 3) × 2^(S − 4) places and 8·2^S entries drawn, more at the first indices of each mode.
+//! `--only mxm|transpose|pagerank|triangles|bfs|components|sssp|cp` leaves the others out. `--device cuda` computes on
+//! a GPU for each rank of a node. Searches and paths begin at the vertex of most edges; lengths of edges lie between 0
+//! and 1. CP-ALS: 5 sweeps with 16 columns of a tensor of 2^(S − 2) × 2^(S − 3) × 2^(S − 4) places and 8·2^S entries
+//! drawn, more at the first indices of each mode.
 //! `--repeat N`: minima of N runs. `--bare` leaves the cluster out: what one rank takes without it.
 
 use std::time::Instant;
